@@ -1,0 +1,353 @@
+"""Which chunks did the generator really see? The first way that reported wins, even if what it reported is empty.
+
+1. the pair `(answer, chunks)` that a function returned
+2. a key, attribute or extractor of the chain's output
+3. `record_chunks(chunks)`, called anywhere below the guard
+4. LangChain's retriever events: an observation, since a reranker or a prompt may have changed the chunks afterwards
+
+Here are also the ways to find the question in a chain's input and the answer in its output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from groundguard.errors import UsageError
+from groundguard.records import Chunk, ChunksFrom, Turn
+
+Selector: TypeAlias = str | Callable[[Any], Any]
+"""A key (or attribute) of the chain's input or output, or a function that takes it apart."""
+
+QUESTION_KEYS = ("question", "query", "input")
+ANSWER_KEYS = ("answer", "result", "output_text", "response", "output", "text", "content")
+CHUNK_KEYS = ("context", "source_documents", "source_nodes", "documents", "contexts", "chunks")
+TEXT_KEYS = ("text", "page_content", "content", "document", "body", "passage")
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Where a guard finds the question, the chunks and the answer of the chains that it wraps.
+
+    Args:
+        question: Key of the input, or a function of it. By default: the input if it is a string, else exactly one of
+            the keys `question`, `query`, `input`, else the last human message.
+        chunks: Key of the output, or a function of it. By default `context`, `source_documents`, `source_nodes`, ….
+        answer: Key of the output, or a function of it. By default the output if it is text or a message, else
+            `answer`, `result`, ….
+        retriever_events: Whether to fall back on LangChain's retriever events.
+    """
+
+    question: Selector | None = None
+    chunks: Selector | None = None
+    answer: Selector | None = None
+    retriever_events: bool = True
+
+
+class Found(NamedTuple):
+    """The chunks of one run, and who reported them."""
+
+    chunks: tuple[Chunk, ...]
+    chunks_from: ChunksFrom
+
+    @property
+    def observed(self) -> bool:
+        """Whether anybody reported chunks at all."""
+        return self.chunks_from is not ChunksFrom.NOT_OBSERVED
+
+    @property
+    def exact(self) -> bool:
+        """Whether they are known to be what the generator saw."""
+        return self.chunks_from not in {ChunksFrom.EVENTS, ChunksFrom.NOT_OBSERVED}
+
+
+# Way 3: what the code below the guard records.
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Collects what is reported during one guarded run, and nothing after it."""
+
+    recorded: list[tuple[Chunk, ...]] = field(default_factory=list)
+    events: list[tuple[Chunk, ...]] = field(default_factory=list)
+    open: bool = True
+
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Be the one that `record_chunks` reports to."""
+        token = _recorder.set(self)
+        try:
+            yield
+        finally:
+            _recorder.reset(token)
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("groundguard_recorder", default=None)
+
+
+def record_chunks(chunks: object) -> tuple[Chunk, ...]:
+    """Report the chunks that the generator is about to see, from anywhere below the guard.
+
+    Several calls add up, in order. An empty list is a report too: nothing was found. Outside a guarded call it does
+    nothing. A thread of your own sees the guard only with a copy of the context:
+    `executor.submit(contextvars.copy_context().run, search, question)`.
+
+    Args:
+        chunks: One string, or any iterable of `Chunk`s, strings, LangChain documents, LlamaIndex nodes or mappings with
+            a text key. An iterator is consumed.
+
+    Returns:
+        The chunks as they were recorded.
+    """
+    frozen = freeze(chunks)
+    recorder = _recorder.get()
+    if recorder is not None and recorder.open:
+        recorder.recorded.append(frozen)
+    return frozen
+
+
+def record_event(chunks: object) -> None:
+    """Report what an outermost retriever returned: way 4."""
+    recorder = _recorder.get()
+    if recorder is not None and recorder.open:
+        recorder.events.append(freeze(chunks))
+
+
+def find_chunks(output: object, recorder: Recorder, selector: Selector | None = None) -> Found:
+    """The chunks of a finished run, by the first way that reported."""
+    recorder.open = False
+    if is_pair(output):
+        return Found(freeze(output[1]), ChunksFrom.RETURNED)  # type: ignore[index]  # a pair
+    if selector is not None:
+        return Found(freeze(select(output, selector, "chunks", "output")), ChunksFrom.OUTPUT)
+    for key in CHUNK_KEYS:
+        if has(output, key):
+            return Found(freeze(get(output, key)), ChunksFrom.OUTPUT)
+    return found_below(recorder)
+
+
+def found_below(recorder: Recorder) -> Found:
+    """The chunks that were reported from below the guard: recorded ones, else those of retriever events."""
+    recorder.open = False
+    if recorder.recorded:
+        return Found(sum(recorder.recorded, ()), ChunksFrom.RECORDED)
+    if recorder.events:
+        return Found(sum(recorder.events, ()), ChunksFrom.EVENTS)
+    return Found((), ChunksFrom.NOT_OBSERVED)
+
+
+def is_pair(output: object) -> bool:
+    """Whether a function returned `(answer, chunks)`."""
+    return type(output) is tuple and len(output) == 2  # noqa: PLR2004  # a pair
+
+
+def find_answer(output: object, selector: Selector | None = None) -> str:
+    """The answer's text in what a function or chain returned.
+
+    Raises:
+        UsageError: if there is none to be found.
+    """
+    if is_pair(output):
+        output = output[0]  # type: ignore[index]  # a pair
+    if selector is not None:
+        output = select(output, selector, "answer", "output")
+    elif not isinstance(output, str) and message_text(output) is None:
+        output = next((get(output, key) for key in ANSWER_KEYS if has(output, key)), output)
+    text = output if isinstance(output, str) else message_text(output)
+    if text is None:
+        raise UsageError(
+            f"no answer found in a {type(output).__name__}: return text, a message or a mapping with one of"
+            f" {', '.join(ANSWER_KEYS)}, or name it with answer='KEY' or answer=FUNCTION"
+        )
+    return text
+
+
+def find_question(given: object, selector: Selector | None = None) -> str:
+    """The question in the input of a chain.
+
+    Raises:
+        UsageError: if there is none, or more than one, to be found.
+    """
+    if selector is not None:
+        given = select(given, selector, "question", "input")
+    elif isinstance(given, Mapping):
+        given = _question_of(given)
+    elif isinstance(given, (list, tuple)):
+        given = _last_human(given)
+    text = given if isinstance(given, str) else message_text(given)
+    if text is None:
+        raise UsageError(
+            f"no question found in a {type(given).__name__}: pass a string, a mapping with exactly one of"
+            f" {', '.join(QUESTION_KEYS)}, or messages; or name it with question='KEY' or question=FUNCTION"
+        )
+    return text
+
+
+def _question_of(given: Mapping[str, Any]) -> object:
+    keys = [key for key in QUESTION_KEYS if key in given]
+    if len(keys) > 1:
+        raise UsageError(f"the input has {' and '.join(keys)}: name the question with question='KEY'")
+    if keys:
+        value = given[keys[0]]
+        return _last_human(value) if isinstance(value, (list, tuple)) else value
+    return _last_human(given.get("messages"))
+
+
+def _last_human(messages: object) -> object:
+    if isinstance(messages, (list, tuple)):
+        for message in reversed(messages):
+            if role_of(message) in {"human", "user"}:
+                return message
+    return None
+
+
+def role_of(message: object) -> object:
+    """Who speaks in a message: of LangChain, as a mapping, or as a pair."""
+    if is_pair(message):
+        return message[0]  # type: ignore[index]  # a pair
+    return get(message, "role") if has(message, "role") else get(message, "type")
+
+
+def message_text(message: object) -> str | None:
+    """The text of a message: its content if that is text, else its text blocks joined; None if it has none."""
+    if is_pair(message):
+        content: object = message[1]  # type: ignore[index]  # a pair
+    else:
+        content = get(message, "content") if has(message, "content") else None
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(block if isinstance(block, str) else str(get(block, "text") or "") for block in content)
+    return None
+
+
+def as_turns(history: Iterable[object]) -> tuple[Turn, ...]:
+    """Earlier messages: `Turn`s, pairs `(role, content)`, mappings or LangChain messages."""
+    return tuple(_turn(message) for message in history)
+
+
+def _turn(message: object) -> Turn:
+    if isinstance(message, Turn):
+        return message
+    role, text = role_of(message), message_text(message)
+    if not isinstance(role, str) or text is None:
+        raise UsageError(f"a turn of the history has a role and a content; got a {type(message).__name__}")
+    return Turn(role, text)
+
+
+# Looking into what others built, by its attributes and without an import.
+
+
+def has(thing: object, key: str) -> bool:
+    """Whether a mapping has a key, or an object an attribute."""
+    return key in thing if isinstance(thing, Mapping) else not isinstance(thing, str) and _attribute(thing, key) is not _ABSENT
+
+
+def get(thing: object, key: str) -> Any:  # noqa: ANN401  # whatever is there
+    """The value of a key or attribute; None if it isn't there."""
+    if isinstance(thing, Mapping):
+        return thing.get(key)
+    value = _attribute(thing, key)
+    return None if value is _ABSENT else value
+
+
+_ABSENT = object()
+
+
+def _attribute(thing: object, key: str) -> Any:  # noqa: ANN401  # whatever is there
+    try:
+        return getattr(thing, key, _ABSENT)
+    except Exception:  # noqa: BLE001  # a property that fails holds nothing for us
+        return _ABSENT
+
+
+def select(thing: object, selector: Selector, what: str, where: str) -> Any:  # noqa: ANN401  # whatever is there
+    """Apply a selector; raises `UsageError` if it names a key that isn't there."""
+    if not isinstance(selector, str):
+        return selector(thing)
+    if not has(thing, selector):
+        keys = f"; its keys are {', '.join(map(str, thing))}" if isinstance(thing, Mapping) else ""
+        raise UsageError(f"the {where}, a {type(thing).__name__}, has no {selector!r} to take the {what} from{keys}")
+    return get(thing, selector)
+
+
+# Chunks, from whatever a retriever returns.
+
+
+def freeze(chunks: object) -> tuple[Chunk, ...]:
+    """Chunks as one frozen tuple: same order, nothing dropped or merged.
+
+    An odd element, such as a document without text, becomes a blank chunk: it is counted, and it supports nothing.
+
+    Args:
+        chunks: None, one string, one document, or an iterable of `Chunk`s, strings, documents, nodes, mappings or pairs
+            `(document, score)`. An iterator is consumed once.
+
+    Raises:
+        UsageError: if it can't be iterated over.
+    """
+    if chunks is None:
+        return ()
+    if _is_single(chunks):
+        return (as_chunk(chunks),)
+    if not isinstance(chunks, Iterable):
+        hint = "; await it first" if hasattr(chunks, "__aiter__") or hasattr(chunks, "__await__") else ""
+        raise UsageError(f"chunks are a string or an iterable of chunks, not a {type(chunks).__name__}{hint}")
+    return tuple(map(as_chunk, chunks))
+
+
+def _is_single(chunks: object) -> bool:
+    return isinstance(chunks, (str, bytes, Chunk, Mapping)) or _text(chunks) is not None
+
+
+def as_chunk(thing: object) -> Chunk:
+    """One chunk from a string, a document, a node, a mapping or a pair `(document, score)`; blank if it has no text."""
+    if isinstance(thing, Chunk):
+        return thing
+    if isinstance(thing, str):
+        return Chunk(thing)
+    if is_pair(thing) and _finite(thing[1]) is not None:  # type: ignore[index]  # a pair
+        return _scored(as_chunk(thing[0]), thing[1])  # type: ignore[index]  # a pair
+    metadata = get(thing, "metadata")
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    return Chunk(
+        text=_text(thing) or "",
+        id=_first(get(thing, key) for key in ("id", "id_", "node_id")),
+        source=_first([get(thing, "source"), metadata.get("source"), metadata.get("file_path")]),
+        score=_finite(get(thing, "score")),
+        metadata=_readable(metadata),
+    )
+
+
+def _readable(metadata: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    try:
+        return Chunk("", metadata=metadata).metadata
+    except Exception:  # noqa: BLE001  # values that can't even be written as text, or that contain themselves
+        return {}
+
+
+def _scored(chunk: Chunk, score: object) -> Chunk:
+    return Chunk(chunk.text, chunk.id, chunk.source, _finite(score), chunk.metadata)
+
+
+def _text(thing: object) -> str | None:
+    return next((value for key in TEXT_KEYS if isinstance(value := get(thing, key), str)), None)
+
+
+def _first(values: Iterable[object]) -> str | None:
+    return next((str(value) for value in values if isinstance(value, (str, int))), None)
+
+
+def _finite(value: object) -> float | None:
+    """`value` as a float; numpy's numbers too, no truth values."""
+    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]  # it has __float__
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,71 @@
+"""Every exception that groundguard raises on purpose.
+
+GroundguardError
+├── UsageError        a wiring mistake: wrong argument, async judge behind a sync door
+├── InputError        bad data: says which file, which line, what to do
+└── UngroundedError   the policy `Raise()` met a status that is not `answered`; carries the response
+    └── NoContextError    ... because nothing was retrieved
+
+An exception of the user's own retriever or generator is none of these: it passes through untouched.
+An exception of a judge is none of these either: it becomes a verdict.
+
+GroundguardWarning    a surprise that doesn't stop anything, told once
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from groundguard.records import Response
+
+
+class GroundguardError(Exception):
+    """The root of the tree."""
+
+
+class UsageError(GroundguardError):
+    """A wiring mistake. Raised at construction or at the first call; it never becomes a status."""
+
+
+class InputError(GroundguardError):
+    """Data that can't be read: says what, where and what to do."""
+
+
+class UngroundedError(GroundguardError):
+    """The answer is not grounded and the policy is `Raise()`.
+
+    Attributes:
+        response: The whole labelled response, answer included.
+    """
+
+    def __init__(self, response: Response[Any]) -> None:
+        super().__init__(f"{response.status.value} ({response.reason.value})")
+        self.response = response
+
+    def __reduce__(self) -> tuple[type[UngroundedError], tuple[Response[Any]]]:
+        return type(self), (self.response,)
+
+
+class NoContextError(UngroundedError):
+    """Nothing was retrieved, so nothing could be checked, and the policy is `Raise()`."""
+
+
+class GroundguardWarning(UserWarning):
+    """Something a person should know once, such as a judge that says more than one word."""
+
+
+_told: set[tuple[str, ...]] = set()
+
+
+def warn_once(message: str, *key: str) -> None:
+    """Warn the first time that `key` comes up in this process, and never again."""
+    if key not in _told:
+        _told.add(key)
+        warnings.warn(message, GroundguardWarning, stacklevel=2)
+
+
+def forget_warnings() -> None:
+    """Let every once-only warning be told again: for tests."""
+    _told.clear()

@@ -1,0 +1,296 @@
+"""The two drivers of a flow. The only file with threads and asyncio.
+
+| what a flow asks for         | plain door                      | async door                           |
+|------------------------------|---------------------------------|--------------------------------------|
+| a plain function             | the caller's thread             | a daemon thread, context copied      |
+| the same, with a timeout     | a daemon thread, context copied | a daemon thread, context copied      |
+| a coroutine function         | UsageError                      | the caller's loop                    |
+
+A call that outlasts its timeout is abandoned. Its thread is a daemon, so neither `asyncio.run` nor the end of the
+process waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from concurrent.futures import Future, wait
+from contextlib import ExitStack
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
+
+from groundguard.errors import UsageError
+from groundguard.flow.steps import (
+    END,
+    Call,
+    Emit,
+    Flow,
+    OutOfTimeError,
+    Pull,
+    Scope,
+    Sleep,
+    TooManyAbandonedError,
+)
+
+T = TypeVar("T")
+
+MOST_ABANDONED = 64
+"""How many abandoned calls may hang in this process before no further call with a timeout is started."""
+
+
+def run(flow: Flow[T]) -> T:
+    """Run `flow` to its result. Needs no event loop, so it works inside a running one."""
+    pieces = iterate(flow)
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            value: T = end.value
+            return value
+
+
+def iterate(flow: Flow[T]) -> Generator[Any, None, T]:
+    """Run `flow`, yielding what it emits; closing early closes it and every source that it pulled from."""
+    resume: Callable[[], Any] = partial(next, flow)
+    sources: list[Any] = []
+    try:
+        while True:
+            try:
+                step = resume()
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            try:
+                result: Any = None
+                if isinstance(step, Emit):
+                    yield step.piece
+                elif isinstance(step, Sleep):
+                    time.sleep(step.seconds)
+                elif isinstance(step, Pull):
+                    result = _pull(step, sources)
+                else:
+                    result = _call(step)
+            except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
+                resume = partial(flow.throw, error)
+            else:
+                resume = partial(flow.send, result)
+    finally:
+        for source in sources:
+            _close(source)
+
+
+async def arun(flow: Flow[T]) -> T:
+    """Run `flow` to its result on the running event loop."""
+    box: list[T] = []
+    async for _ in aiterate(flow, box.append):
+        pass
+    return box[0]
+
+
+async def aiterate(flow: Flow[T], done: Callable[[T], object] = lambda _: None) -> AsyncGenerator[Any, None]:
+    """Run `flow` on the running event loop, yielding what it emits; `done` receives its result."""
+    resume: Callable[[], Any] = partial(next, flow)
+    sources: list[Any] = []
+    try:
+        while True:
+            try:
+                step = resume()
+            except StopIteration as end:
+                done(end.value)
+                return
+            try:
+                result: Any = None
+                if isinstance(step, Emit):
+                    yield step.piece
+                elif isinstance(step, Sleep):
+                    await asyncio.sleep(step.seconds)
+                elif isinstance(step, Pull):
+                    result = await _apull(step, sources)
+                else:
+                    result = await _acall(step)
+            except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
+                resume = partial(flow.throw, error)
+            else:
+                resume = partial(flow.send, result)
+    finally:
+        for source in sources:
+            await _aclose(source)
+
+
+class PerLoop(Generic[T]):
+    """One object for each event loop, built at first use: for clients whose connections belong to a loop."""
+
+    def __init__(self, build: Callable[[], T]) -> None:
+        self._build = build
+        self._built: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+
+    def get(self) -> T:
+        """The object of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._built:
+            self._built[loop] = self._build()
+        return self._built[loop]
+
+
+def _call(call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+    plain = call.callee.plain
+    if plain is None:
+        raise UsageError(_needs_async(call))
+    with _entered(call.scopes):
+        if call.timeout is None:
+            result = _shielded(plain, call)
+        else:
+            result = _wait_for(_start(plain, call), call.timeout)
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise UsageError(_needs_async(call))
+    return result
+
+
+async def _acall(call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+    ends = None if call.timeout is None else time.monotonic() + call.timeout
+    with _entered(call.scopes):
+        if call.callee.coroutine is not None:
+            result = call.callee.coroutine(*call.args, **_keywords(call))
+        else:
+            result = await _in_thread(call, ends)
+        if inspect.isawaitable(result):
+            result = await (result if ends is None else _await_for(asyncio.ensure_future(result), ends))
+    return result
+
+
+def _pull(pull: Pull, sources: list[Any]) -> Any:  # noqa: ANN401  # a piece of the user's
+    _remember(pull.source, sources)
+    with _entered(pull.scopes):
+        return next(pull.source, END)
+
+
+async def _apull(pull: Pull, sources: list[Any]) -> Any:  # noqa: ANN401  # a piece of the user's
+    _remember(pull.source, sources)
+    with _entered(pull.scopes):
+        return await anext(pull.source, END)
+
+
+def _remember(source: object, sources: list[Any]) -> None:
+    if not any(source is known for known in sources):
+        sources.append(source)
+
+
+def _close(source: Any) -> None:  # noqa: ANN401  # any iterator
+    if hasattr(source, "close"):
+        source.close()
+
+
+async def _aclose(source: Any) -> None:  # noqa: ANN401  # any async iterator
+    if hasattr(source, "aclose"):
+        await source.aclose()
+
+
+def _entered(scopes: tuple[Scope, ...]) -> ExitStack:
+    stack = ExitStack()
+    with stack:
+        for scope in scopes:
+            stack.enter_context(scope())
+        return stack.pop_all()
+
+
+def _keywords(call: Call) -> dict[str, Any]:
+    told = {} if call.timeout_keyword is None else {call.timeout_keyword: call.timeout}
+    return {**call.kwargs, **told}
+
+
+def _shielded(plain: Callable[..., Any], call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+    try:
+        return plain(*call.args, **_keywords(call))
+    except StopIteration as error:
+        raise RuntimeError(f"{call.callee.name} raised StopIteration") from error
+
+
+def _needs_async(call: Call) -> str:
+    return f"{call.callee.name} is async: use the async door (aask, acheck, ainvoke, or `async def`)"
+
+
+# Calls in threads of their own.
+
+_abandoned = 0
+_counting = threading.Lock()
+
+
+def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
+    if call.timeout is not None and _abandoned >= MOST_ABANDONED:
+        raise TooManyAbandonedError(f"{_abandoned} calls that timed out are still hanging; no further one is started")
+    future: Future[Any] = Future()
+    future.set_running_or_notify_cancel()
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            result = context.run(_shielded, plain, call)
+        except BaseException as error:  # noqa: BLE001  # carried to the thread that waits
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+
+    threading.Thread(target=work, name="groundguard-call", daemon=True).start()
+    return future
+
+
+def _wait_for(future: Future[Any], timeout: float) -> Any:  # noqa: ANN401  # what the user's code returns
+    try:
+        wait([future], timeout)
+    finally:
+        if not future.done():
+            _abandon(future)
+    if not future.done():
+        raise OutOfTimeError(f"no result within {timeout:g} s")
+    return future.result()
+
+
+async def _in_thread(call: Call, ends: float | None) -> Any:  # noqa: ANN401  # what the user's code returns
+    assert call.callee.plain is not None  # noqa: S101  # a Callee has one of the two
+    future = _start(call.callee.plain, call)
+    try:
+        return await _await_for(asyncio.wrap_future(future), ends)
+    finally:
+        if ends is not None and not future.done():
+            _abandon(future)
+
+
+async def _await_for(future: asyncio.Future[Any], ends: float | None) -> Any:  # noqa: ANN401  # what the user's code returns
+    timeout = None if ends is None else max(0.0, ends - time.monotonic())
+    future.add_done_callback(_retrieve)
+    try:
+        await asyncio.wait({future}, timeout=timeout)
+    finally:
+        late = not future.done()
+        future.cancel()
+    if late:
+        raise OutOfTimeError("no result in time")
+    if future.cancelled():
+        raise RuntimeError("the call was cancelled from inside")
+    return future.result()
+
+
+def _retrieve(future: asyncio.Future[Any]) -> None:
+    """Look at the exception of a call that nobody waits for any more, so that asyncio doesn't complain."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _abandon(future: Future[Any]) -> None:
+    global _abandoned  # noqa: PLW0603  # one count a process is the point
+    with _counting:
+        _abandoned += 1
+    future.add_done_callback(_came_back)
+
+
+def _came_back(_: Future[Any]) -> None:
+    global _abandoned  # noqa: PLW0603  # one count a process is the point
+    with _counting:
+        _abandoned -= 1

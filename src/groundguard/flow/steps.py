@@ -1,0 +1,176 @@
+"""What a flow may ask for, and how one flow is put around another.
+
+A flow is a generator that yields what it needs done, receives the result, and returns its answer. It never blocks,
+awaits, starts a thread or reads a clock that it was not handed, so that one description serves both doors. The
+precedents are httpx's auth flows and psycopg's generators.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias, TypeVar
+
+from groundguard.errors import UsageError
+
+T = TypeVar("T")
+
+Scope: TypeAlias = Callable[[], AbstractContextManager[Any]]
+"""Entered around each outside call of a flow, never across an `Emit`."""
+
+
+class OutOfTimeError(Exception):
+    """The deadline of a flow is over, or a wait would outlast it."""
+
+
+class TooManyAbandonedError(Exception):
+    """So many calls hang in abandoned threads that no further one is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """Something of the user's that can be called, in one door or in both.
+
+    Attributes:
+        plain: A plain function; None if there is only an async one.
+        coroutine: A coroutine function; None if there is only a plain one.
+        name: For error messages.
+    """
+
+    plain: Callable[..., Any] | None
+    coroutine: Callable[..., Any] | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Call the user's code and receive what it returns.
+
+    Attributes:
+        callee: What to call.
+        args: Positional arguments.
+        kwargs: Keyword arguments.
+        retry: Whether a `Retry` applies: `never`, only when `asked` for, or by `default`.
+        timeout: Seconds after which to give up on it; None waits for ever.
+        timeout_keyword: Name of the keyword under which the callee wants to be told `timeout`.
+        scopes: Context managers to enter around the call, outermost first.
+    """
+
+    callee: Callee
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    retry: Literal["never", "asked", "default"] = "never"
+    timeout: float | None = None
+    timeout_keyword: str | None = None
+    scopes: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Wait for so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """Take the next piece of an iterator or async iterator; receives `END` when there is none.
+
+    The driver closes every source that was pulled from, however the flow ends.
+    """
+
+    source: Any
+    scopes: tuple[Scope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """Hand one piece to the consumer."""
+
+    piece: Any
+
+
+END: Any = object()
+"""What a `Pull` receives from an exhausted source."""
+
+Step: TypeAlias = Call | Sleep | Pull | Emit
+Flow: TypeAlias = Generator[Step, Any, T]
+
+
+def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
+    """Run `flow`, but let `perform` carry out each of its steps."""
+    try:
+        step = next(flow)
+        while True:
+            try:
+                result = yield from perform(step)
+            except BaseException as error:  # noqa: BLE001  # whatever it is, it belongs to the flow inside
+                step = flow.throw(error)
+            else:
+                step = flow.send(result)
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
+def within(flow: Flow[T], seconds: float | None, clock: Callable[[], float]) -> Flow[T]:
+    """Give all calls and waits of `flow` together so many seconds, then raise `OutOfTimeError` inside it.
+
+    A wait that would outlast the deadline is not begun.
+    """
+    if seconds is None:
+        return (yield from flow)
+    ends = clock() + seconds
+
+    def perform(step: Step) -> Flow[Any]:
+        left = ends - clock()
+        if left <= 0 or (isinstance(step, Sleep) and step.seconds >= left):
+            raise OutOfTimeError(f"no result within {seconds:g} s")
+        if isinstance(step, Call):
+            step = replace(step, timeout=left if step.timeout is None else min(left, step.timeout))
+        return (yield step)
+
+    return (yield from interpose(flow, perform))
+
+
+def scoped(flow: Flow[T], *scopes: Scope) -> Flow[T]:
+    """Enter `scopes` around every outside call of `flow`."""
+
+    def perform(step: Step) -> Flow[Any]:
+        if isinstance(step, (Call, Pull)):
+            step = replace(step, scopes=(*scopes, *step.scopes))
+        return (yield step)
+
+    return (yield from interpose(flow, perform))
+
+
+def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = ()) -> Callee:
+    """Recognise something of the user's that can be called.
+
+    Args:
+        thing: A function, a coroutine function, a callable object, or an object with a pair of `methods`.
+        role: What it is for, for the error message.
+        methods: Names of its plain and its async method, as in `("invoke", "ainvoke")`; the first pair that is there.
+
+    Raises:
+        UsageError: if it is none of these.
+    """
+    name = f"the {role} {getattr(thing, '__qualname__', type(thing).__qualname__)}"
+    for plain_name, coroutine_name in methods:
+        plain, coroutine = getattr(thing, plain_name, None), getattr(thing, coroutine_name, None)
+        if callable(plain) or callable(coroutine):
+            return Callee(plain, coroutine, name)
+    if isinstance(thing, type) or not callable(thing):
+        names = "".join(f", or an object with {first} and {second}" for first, second in methods)
+        raise UsageError(f"the {role} must be a function, plain or async{names}; got {thing!r:.80}")
+    return Callee(None, thing, name) if is_coroutine_function(thing) else Callee(thing, None, name)
+
+
+def is_coroutine_function(thing: object) -> bool:
+    """Whether calling `thing` gives an awaitable: also through partials, methods and callable objects."""
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    return inspect.iscoroutinefunction(thing) or inspect.iscoroutinefunction(getattr(thing, "__call__", None))  # noqa: B004

@@ -1,0 +1,344 @@
+"""The path of one query: retrieve, generate, judge, label, act, respond; observed all along.
+
+Each path below is written once, as a flow; `flow/drive.py` runs it, plain or async. Whatever goes wrong while judging
+becomes a verdict; whatever goes wrong in the user's own retriever or generator reaches the user untouched.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from typing import Any
+
+from groundguard.capture import Capture, Found, Recorder, Selector, as_turns, find_answer, find_chunks, freeze
+from groundguard.errors import UsageError, warn_once
+from groundguard.flow.drive import arun, run
+from groundguard.flow.steps import Call, Callee, Flow, Scope, as_callee, scoped
+from groundguard.judges import Judge, as_judge, judged
+from groundguard.policy import Policy, Return, as_policy
+from groundguard.records import ChunksFrom, Exchange, Response, Turn, Verdict
+from groundguard.retry import Retry
+from groundguard.status import label, unasked
+from groundguard.streaming import Collected, collect, release
+from groundguard.telemetry import Watch, watched
+from groundguard.wrapping import CHAIN_METHODS, Decorator, GuardedChain, Wraps, decorate
+
+RETRIEVER_METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"))
+
+
+@dataclass(frozen=True, init=False)
+class Guard(Decorator):
+    """Wraps a retriever and a generator, or a chain of both, and labels every answer.
+
+    Frozen and safe to share between threads and tasks; vary it with `with_options`.
+
+    Args:
+        judge: Who decides: `FactCheck(model)`, `Lexical()`, or any function `(Exchange) -> Verdict | bool`.
+        retriever: For `ask`: a function from question to chunks, or an object with `invoke` or `retrieve`.
+        generator: For `ask`: a function `(question, chunks) -> answer`; it may also take `history`.
+        policy: What to do with an answer that isn't `answered`: `Return()`, `Raise()` or `Replace(text)`.
+        retry: How often a judge's model call is tried. None: three times for `openai` clients, once for models that
+            may retry themselves.
+        timeout: Seconds for the whole judgement, retries included; None sets no limit.
+        capture: Where to find question, chunks and answer of the chains that are wrapped.
+
+    Raises:
+        UsageError: if any of these is not what it should be.
+    """
+
+    judge: Judge
+    _: KW_ONLY
+    retriever: Callee | None = field(default=None, repr=False)
+    generator: Callee | None = field(default=None, repr=False)
+    policy: Policy = field(default_factory=Return)
+    retry: Retry | None = None
+    timeout: float | None = 30.0
+    capture: Capture = field(default_factory=Capture)
+
+    def __init__(
+        self,
+        judge: object,
+        *,
+        retriever: object = None,
+        generator: object = None,
+        policy: Policy = Return(),
+        retry: Retry | None = None,
+        timeout: float | None = 30.0,
+        capture: Capture = Capture(),
+    ) -> None:
+        values = {
+            "judge": as_judge(judge),
+            "retriever": _callee(retriever, "retriever", RETRIEVER_METHODS),
+            "generator": _callee(generator, "generator"),
+            "policy": as_policy(policy),
+            "retry": _instance(retry, (Retry, type(None)), "retry is a Retry(...) or None"),
+            "timeout": _seconds(timeout),
+            "capture": _instance(capture, (Capture,), "capture is a Capture(...)"),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def with_options(self, **changes: Any) -> Guard:
+        """A guard like this one, but for `changes`: any of the constructor's keyword arguments, or `judge`."""
+        known = {f.name for f in fields(self)}
+        if unknown := sorted(changes.keys() - known):
+            raise UsageError(f"a guard has no option {', '.join(unknown)}; it has {', '.join(sorted(known))}")
+        return replace(self, **changes)
+
+    # The doors.
+
+    def ask(self, question: str, *, history: Iterable[object] = ()) -> Response[Any]:
+        """Retrieve, generate, judge and label.
+
+        Args:
+            question: The question.
+            history: Earlier messages, as `(role, content)`, mappings or LangChain messages. The generator gets them if
+                it takes `history`; a judge may read them to resolve "it" and "that", never as evidence.
+
+        Returns:
+            The labelled response; `output` is what the generator returned.
+
+        Raises:
+            UsageError: if the guard has no retriever or generator, or one of them is async only.
+            UngroundedError: if the policy is to raise.
+        """
+        return run(self._ask(question, history))
+
+    async def aask(self, question: str, *, history: Iterable[object] = ()) -> Response[Any]:
+        """`ask` on the running event loop."""
+        return await arun(self._ask(question, history))
+
+    def check(self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()) -> Response[None]:
+        """Judge and label an answer that already exists.
+
+        Args:
+            question: The question.
+            answer: The answer to judge.
+            chunks: What it was generated from: one string, or an iterable of chunks, strings, documents or mappings.
+            history: Earlier messages; never evidence.
+
+        Raises:
+            UsageError: if an argument is not what it should be.
+            UngroundedError: if the policy is to raise.
+        """
+        return run(self._check(question, answer, chunks, history))
+
+    async def acheck(self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()) -> Response[None]:
+        """`check` on the running event loop."""
+        return await arun(self._check(question, answer, chunks, history))
+
+    def wraps(
+        self, *, question: Selector | None = None, chunks: Selector | None = None, answer: Selector | None = None
+    ) -> Wraps:
+        """The decorator with selectors.
+
+        Args:
+            question: Name of the parameter that holds the question; or a key of the first argument, or a function of it.
+            chunks: Key or attribute of the returned output that holds the chunks, or a function of the output.
+            answer: Key or attribute of the returned output that holds the answer, or a function of the output.
+        """
+        return Wraps(self, self._capture(question, chunks, answer))
+
+    def wrap(
+        self,
+        chain: Any,  # noqa: ANN401  # any chain of the user's
+        *,
+        question: Selector | None = None,
+        chunks: Selector | None = None,
+        answer: Selector | None = None,
+    ) -> Any:  # noqa: ANN401  # the same kind of thing, guarded
+        """Guard a chain that already exists: Runnable in, Runnable out; callable in, callable out.
+
+        Args:
+            chain: A LangChain Runnable, an object with `invoke` and `ainvoke`, or a function of any kind.
+            question: As for `wraps`; for a chain, a key of its input or a function of it.
+            chunks: As for `wraps`.
+            answer: As for `wraps`.
+
+        Raises:
+            UsageError: if it is no chain.
+        """
+        capture = self._capture(question, chunks, answer)
+        if is_langchain(chain):
+            from groundguard.integrations.langchain import guard_runnable  # noqa: PLC0415  # loads langchain_core
+
+            return guard_runnable(chain, self, capture)
+        if any(hasattr(chain, name) for pair in CHAIN_METHODS for name in pair) and not inspect.isroutine(chain):
+            return GuardedChain(chain, self, capture)
+        return decorate(chain, self, capture)
+
+    def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return decorate(fn, self, self.capture)
+
+    def _capture(self, question: Selector | None, chunks: Selector | None, answer: Selector | None) -> Capture:
+        given = {"question": question, "chunks": chunks, "answer": answer}
+        return replace(self.capture, **{name: selector for name, selector in given.items() if selector is not None})
+
+    # The paths.
+
+    def _ask(self, question: str, history: Iterable[object]) -> Flow[Response[Any]]:
+        retriever = _needed(self.retriever, "retriever")
+        generator = _needed(self.generator, "generator")
+        question, turns = _text(question, "question"), as_turns(history)
+
+        def path(watch: Watch) -> Flow[Response[Any]]:
+            retrieved = yield from watch.stage("retrieval", _made(Call(retriever, (question,))))
+            found = Found(freeze(retrieved), ChunksFrom.RETRIEVER)
+            output: Any = ""
+            if unasked(found.chunks, "?") is None or not self.policy.skip_generator:
+                call = Call(generator, (question, found.chunks), _history(generator, turns))
+                output = yield from watch.stage("generation", _made(call))
+            return (yield from self._judge(watch, Draft(question, found, find_answer(output), output, turns)))
+
+        return self._settled(path)
+
+    def _check(self, question: str, answer: str, chunks: object, history: Iterable[object]) -> Flow[Response[None]]:
+        found = Found(freeze(chunks), ChunksFrom.GIVEN)
+        draft = Draft(_text(question, "question"), found, _text(answer, "answer"), None, as_turns(history))
+        return self._settled(lambda watch: self._judge(watch, draft))
+
+    def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
+        """The path of a chain that finds its own chunks; for those who wrap."""
+        recorder = Recorder()
+
+        def path(watch: Watch) -> Flow[Response[Any]]:
+            made = scoped(_made(call), recorder.active, *_event_scopes(capture))
+            output = yield from watch.stage("generation", made)
+            found = find_chunks(output, recorder, capture.chunks)
+            return (yield from self._judge(watch, Draft(question, found, find_answer(output, capture.answer), output)))
+
+        return self._settled(path)
+
+    def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
+        """The path of an answer that arrives in pieces; for those who wrap."""
+        recorder, hold = Recorder(), not isinstance(self.policy, Return)
+        collected = Collected()
+
+        def path(watch: Watch) -> Flow[Response[Any]]:
+            nonlocal collected
+            pulled = scoped(collect(source, hold=hold), recorder.active, *_event_scopes(capture))
+            collected = yield from watch.stage("generation", pulled)
+            found = collected.found(recorder)
+            return (yield from self._judge(watch, Draft(question, found, collected.text, tuple(collected.pieces))))
+
+        response = yield from self._settled(path)
+        yield from release(collected, response, held=hold)
+
+    def _settled(self, path: Callable[[Watch], Flow[Response[Any]]]) -> Flow[Response[Any]]:
+        return self.policy.settle((yield from watched(path, time.monotonic)))
+
+    def _judge(self, watch: Watch, draft: Draft) -> Flow[Response[Any]]:
+        chunks, observed = draft.found.chunks, draft.found.observed
+        verdict: Verdict | None = None
+        if unasked(chunks, draft.generated, observed=observed) is None:
+            exchange = Exchange(draft.question, chunks, draft.generated, draft.history)
+            asked = judged(self.judge, exchange, timeout=self.timeout, retry=self.retry, clock=time.monotonic)
+            verdict = yield from watch.stage("judge", asked)
+        status, reason = label(chunks, draft.generated, verdict, observed=observed)
+        response = Response(
+            answer=draft.generated,
+            generated=draft.generated,
+            status=status,
+            reason=reason,
+            verdict=verdict,
+            question=draft.question,
+            chunks=chunks,
+            chunks_from=draft.found.chunks_from,
+            chunks_exact=draft.found.exact,
+            timings=watch.timings(),
+            output=draft.output,
+        )
+        watch.finish(response)
+        _tell_inexact(draft.found.chunks_from)
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer on its way to the judge."""
+
+    question: str
+    found: Found
+    generated: str
+    output: Any
+    history: tuple[Turn, ...] = ()
+
+
+def is_langchain(chain: object) -> bool:
+    """Whether `chain` is a LangChain Runnable, without importing LangChain."""
+    return hasattr(chain, "invoke") and any(
+        base.__module__.startswith("langchain_core.runnables") for base in type(chain).__mro__
+    )
+
+
+def _made(call: Call) -> Flow[Any]:
+    return (yield call)
+
+
+def _event_scopes(capture: Capture) -> tuple[Scope, ...]:
+    """Listen to LangChain's retrievers, if LangChain is in use at all."""
+    if not capture.retriever_events or "langchain_core" not in sys.modules:
+        return ()
+    from groundguard.integrations.langchain import observed_retrievers  # noqa: PLC0415  # langchain_core is loaded
+
+    return (observed_retrievers,)
+
+
+def _history(generator: Callee, turns: tuple[Turn, ...]) -> dict[str, Any]:
+    function = generator.plain or generator.coroutine
+    try:
+        parameters = inspect.signature(function).parameters  # type: ignore[arg-type]  # a Callee has one of the two
+    except (TypeError, ValueError):
+        return {}
+    return {"history": turns} if "history" in parameters else {}
+
+
+def _tell_inexact(chunks_from: ChunksFrom) -> None:
+    if chunks_from is ChunksFrom.NOT_OBSERVED:
+        warn_once(
+            "no retrieval was observed, so nothing was checked. Hand over the chunks in one of four ways: return"
+            " (answer, chunks); name them in the output, with chunks='KEY' if it isn't a usual one; call"
+            " record_chunks(chunks) where they are retrieved; or retrieve with a LangChain retriever.",
+            "not observed",
+        )
+    elif chunks_from is ChunksFrom.EVENTS:
+        warn_once(
+            "the chunks come from LangChain's retriever events; a reranker or a prompt may have changed them since."
+            " Name the chunks instead: in the output (chunks='KEY') or with record_chunks(chunks).",
+            "events",
+        )
+
+
+# Checks of what a user passes.
+
+
+def _callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = ()) -> Callee | None:
+    return thing if thing is None or isinstance(thing, Callee) else as_callee(thing, role, methods)
+
+
+def _needed(callee: Callee | None, role: str) -> Callee:
+    if callee is None:
+        raise UsageError(f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none")
+    return callee
+
+
+def _text(value: object, what: str) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"the {what} must be a string, not {type(value).__name__}")
+    return value
+
+
+def _seconds(timeout: object) -> float | None:
+    number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
+    if timeout is None or (number and 0 < timeout < float("inf")):  # type: ignore[operator]  # a number
+        return timeout  # type: ignore[return-value]  # a number or None
+    raise UsageError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r:.80}")
+
+
+def _instance(value: object, kinds: tuple[type, ...], rule: str) -> object:
+    if not isinstance(value, kinds):
+        raise UsageError(f"{rule}; got {value!r:.80}")
+    return value

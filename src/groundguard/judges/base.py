@@ -1,0 +1,150 @@
+"""What a judge is, and how it is asked: whatever goes wrong while judging becomes a verdict."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from groundguard.errors import UsageError, warn_once
+from groundguard.flow.drive import arun, run
+from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, within
+from groundguard.models.failures import failure_of
+from groundguard.records import Decision, Exchange, Reason, Verdict
+from groundguard.retry import Retry, retrying
+
+Clock = Callable[[], float]
+
+
+class Judge(ABC):
+    """Decides whether an answer is supported by its chunks: a flow inside, a plain callable outside."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """A short name, for verdicts and telemetry."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Covers kind, prompt, model name and settings: two judges with one fingerprint judge alike."""
+
+    @abstractmethod
+    def flow(self, exchange: Exchange) -> Flow[Verdict]:
+        """The judgement, as a flow. It may raise; whoever asks makes a verdict of that."""
+
+    def __call__(self, exchange: Exchange) -> Verdict:
+        """Judge one exchange, without a deadline."""
+        return run(judged(self, exchange))
+
+    async def acall(self, exchange: Exchange) -> Verdict:
+        """Judge one exchange on the running event loop, without a deadline."""
+        return await arun(judged(self, exchange))
+
+
+class FunctionJudge(Judge):
+    """Any callable `(Exchange) -> Verdict | bool`, plain or async, as a judge."""
+
+    def __init__(self, function: Callable[[Exchange], object]) -> None:
+        self._callee = as_callee(function, "judge")
+        self._name = getattr(function, "__qualname__", type(function).__qualname__)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self._name
+
+    @property
+    def fingerprint(self) -> str:
+        """Covers the function's name only: nobody can see inside."""
+        return fingerprint("function", name=self._name)
+
+    def flow(self, exchange: Exchange) -> Flow[Verdict]:
+        """Call the function."""
+        said = yield Call(self._callee, (exchange,), retry="asked")
+        if isinstance(said, Verdict):
+            return said
+        if isinstance(said, bool):
+            return Verdict(Decision.SUPPORTED if said else Decision.UNSUPPORTED)
+        detail = f"the judge {self._name} returned {type(said).__name__}; a judge returns a Verdict or a bool"
+        return Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail=detail)
+
+
+def as_judge(judge: object) -> Judge:
+    """Recognise what a guard was given as its judge; raises `UsageError` if it is no judge."""
+    if isinstance(judge, Judge):
+        return judge
+    if isinstance(judge, str):
+        raise UsageError(f"a judge is a value, not a string: write FactCheck({judge!r}) or Lexical()")
+    if isinstance(judge, type) or not callable(judge):
+        raise UsageError(
+            f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {judge!r:.80}"
+        )
+    return FunctionJudge(judge)
+
+
+def judged(
+    judge: Judge,
+    exchange: Exchange,
+    *,
+    timeout: float | None = None,
+    retry: Retry | None = None,
+    clock: Clock = time.monotonic,
+) -> Flow[Verdict]:
+    """Ask `judge` once; always a verdict, but for wiring mistakes and what must reach the caller, like cancellation.
+
+    Args:
+        judge: Whom to ask.
+        exchange: About what.
+        timeout: Seconds for all calls and waits together; None sets no limit.
+        retry: How often each model call is tried; None leaves it to the model.
+        clock: Reads seconds.
+    """
+    began, calls = clock(), 0
+
+    def counted(step: Step) -> Flow[Any]:
+        nonlocal calls
+        calls += isinstance(step, Call) and step.retry != "never"
+        return (yield step)
+
+    try:
+        limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
+        said = yield from interpose(limited, counted)
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
+        said = _failed(error)
+    verdict = replace(
+        said,
+        judge=said.judge or judge.name,
+        fingerprint=said.fingerprint or judge.fingerprint,
+        calls=said.calls or calls,
+        seconds=clock() - began,
+    )
+    _tell_malformed(verdict)
+    return verdict
+
+
+def fingerprint(kind: str, **settings: object) -> str:
+    """A short hash over the kind of a judge and whatever shapes its verdicts."""
+    text = json.dumps({"kind": kind, **settings}, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _failed(error: Exception) -> Verdict:
+    reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
+    return Verdict(Decision.UNKNOWN, reason, detail=str(error), error_type=type(error).__name__)
+
+
+def _tell_malformed(verdict: Verdict) -> None:
+    if verdict.reason is Reason.VERDICT_MALFORMED:
+        warn_once(
+            f"the judge {verdict.judge} replied, but not with a verdict: {verdict.detail}. Nothing passes without the"
+            " literal word; `groundguard doctor` shows what the judge says and how to change it.",
+            "malformed",
+            str(verdict.fingerprint),
+        )

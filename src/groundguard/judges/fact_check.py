@@ -1,0 +1,80 @@
+"""The literal fact check: one call, one word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from groundguard.errors import UsageError
+from groundguard.flow.steps import Flow
+from groundguard.judges import prompts, verdicts
+from groundguard.judges.base import Judge, fingerprint
+from groundguard.models import Model, as_model
+from groundguard.records import Exchange, Verdict
+
+
+@dataclass(frozen=True, init=False)
+class FactCheck(Judge):
+    """Asks a model for one word and takes it literally: `yes` supports, `no` does not, anything else is unknown.
+
+    Args:
+        model: `"openai:NAME"`, `OpenAIModel(client, "NAME")`, a LangChain chat model, or a function from prompt to text.
+        instructions: The system prompt. The frame around the data and the demand for one word stay.
+        constrained: Ask the server to constrain its output to `{"verdict": "yes" | "no"}` (JSON schema with an enum).
+            The reply must then be exactly such an object.
+
+    Raises:
+        UsageError: if the model is no model, or can't be asked to constrain its output.
+    """
+
+    model: Model = field()
+    instructions: str = field(default=prompts.FACT_CHECK, repr=False, kw_only=True)
+    constrained: bool = field(default=False, kw_only=True)
+
+    def __init__(self, model: object, *, instructions: str = prompts.FACT_CHECK, constrained: bool = False) -> None:
+        object.__setattr__(self, "model", as_model(model))
+        object.__setattr__(self, "instructions", instructions)
+        object.__setattr__(self, "constrained", constrained)
+        if constrained and not self.model.takes_schema:
+            raise UsageError("a plain function can't be told a JSON schema: constrain its output inside it, or leave constrained=False")
+
+    @property
+    def name(self) -> str:
+        """`fact_check:` and the model's name."""
+        return f"fact_check:{self.model.name}"
+
+    @property
+    def prompt_version(self) -> str:
+        """The version of the built-in prompt, or `custom`."""
+        return prompts.FACT_CHECK_VERSION if self.instructions == prompts.FACT_CHECK else "custom"
+
+    @property
+    def prompt_hash(self) -> str:
+        """SHA-256 over the constant parts of the prompt."""
+        return prompts.prompt_hash(self.instructions, constrained=self.constrained)
+
+    @property
+    def fingerprint(self) -> str:
+        """Covers the prompt, the model's name and settings, and how the reply is read."""
+        return fingerprint(
+            "fact_check",
+            prompt=self.prompt_hash,
+            model=self.model.name,
+            settings=dict(self.model.settings),
+            constrained=self.constrained,
+        )
+
+    def flow(self, exchange: Exchange) -> Flow[Verdict]:
+        """Ask the model, read its reply."""
+        prompt = prompts.fact_check(exchange, self.instructions, constrained=self.constrained)
+        reply = yield from self.model.reply(prompt, prompts.VERDICT_SCHEMA if self.constrained else None)
+        reading = verdicts.read(reply, prompt, verdicts.constrained if self.constrained else verdicts.literal)
+        return Verdict(
+            reading.decision,
+            reading.reason,
+            raw=reading.raw,
+            detail=reading.detail,
+            prompt_version=self.prompt_version,
+            prompt_hash=self.prompt_hash,
+            model=reply.model,
+            usage=reply.usage,
+        )

@@ -1,0 +1,191 @@
+"""From a model's reply to a verdict: one strict parser for each form of reply, and no branch that passes by default."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from groundguard.models.base import Prompt, Reply
+from groundguard.records import Decision, Reason
+from groundguard.text import is_invisible
+
+_WORDS: Mapping[str, Decision] = {"yes": Decision.SUPPORTED, "no": Decision.UNSUPPORTED}
+
+_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
+_FILTERED = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
+_REFUSED = frozenset({"refusal"})
+_FINISHED = frozenset({"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"})
+
+_THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
+_LONGEST_WORD = 12
+_LEAST_WORDS = 50
+
+
+class Reading(NamedTuple):
+    """What a reply amounts to.
+
+    Attributes:
+        decision: The verdict.
+        reason: Why.
+        raw: The text that was read, or the refusal.
+        detail: What is wrong with the reply: its shape, never its words.
+    """
+
+    decision: Decision
+    reason: Reason
+    raw: str | None = None
+    detail: str | None = None
+
+
+class _Unreadable(Exception):  # noqa: N818  # carries a Reading, not a fault
+    def __init__(self, reason: Reason, detail: str, raw: str | None = None) -> None:
+        super().__init__(detail)
+        self.reading = Reading(Decision.UNKNOWN, reason, raw, detail)
+
+
+def literal(text: str) -> Decision | None:
+    """The verdict of a one-word reply: `yes` or `no` under ASCII case rules, or None."""
+    return _WORDS.get(text.lower()) if text.isascii() else None
+
+
+def constrained(text: str) -> Decision | None:
+    """The verdict of a reply that follows `VERDICT_SCHEMA`: the parsed value is `yes` or `no` as for `literal`."""
+    try:
+        value = json.loads(text, object_pairs_hook=_no_repeats)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or value.keys() != {"verdict"} or not isinstance(value["verdict"], str):
+        return None
+    return literal(value["verdict"])
+
+
+def read(reply: Reply, sent: Prompt, parse: Callable[[str], Decision | None] = literal) -> Reading:
+    """Read a reply. Total: whatever is not a whole, literal verdict is UNKNOWN, with its reason.
+
+    Args:
+        reply: What came back.
+        sent: The prompt, to notice a server that cut it.
+        parse: The parser for this form of reply.
+    """
+    try:
+        _check_finish(reply)
+        text = text_of(reply.content)
+        _check_prompt(reply, sent, text)
+    except _Unreadable as unreadable:
+        return unreadable.reading
+    decision = parse(text)
+    if decision is None:
+        return Reading(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, text, shape(text))
+    return Reading(decision, Reason(decision.value), text)
+
+
+def text_of(content: object) -> str:
+    """The text of a message: text blocks joined, blocks that the provider marked as thoughts dropped."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and content:
+        return "".join(map(_block_text, content))
+    raise _malformed(content)
+
+
+def shape(text: str) -> str:
+    """What a reply that is no verdict looks like, without quoting it."""
+    size = f"{len(text)} character{'' if len(text) == 1 else 's'}"
+    if not text:
+        return "an empty reply"
+    if all(map(is_invisible, text)):
+        return f"{size}, none of them visible"
+    removed = []
+    for what, remove in _PADDING:
+        rest = remove(text)
+        if rest != text:
+            text = rest
+            removed.append(what)
+            word = text.lower() if literal(text) else None
+            if word:
+                return f"{size}; equals {word} after removing {' and '.join(removed)}"
+    return f"{size}; {_look(text)}"
+
+
+def least_tokens(text: str) -> int:
+    """A number of tokens that no usual tokenizer stays below: one a word, more for very long words."""
+    return sum(-(-len(word) // _LONGEST_WORD) for word in text.split())
+
+
+_PADDING: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("a closed <think> block", lambda text: re.sub(r"\A.*</think>", "", text, flags=re.DOTALL)),
+    ("a code fence", lambda text: re.sub(r"\A\s*```\w*\n(.*?)\n?```\s*\Z", r"\1", text, flags=re.DOTALL)),
+    ("surrounding white space", str.strip),
+    ("quotation marks", lambda text: text.strip("\"'`“”„«»")),
+    ("Markdown emphasis", lambda text: text.strip("*_")),
+    ("the final full stop", lambda text: text.removesuffix(".")),
+    ("final punctuation", lambda text: text.rstrip("!,;:")),
+    ("all but the first word", lambda text: re.match(r"\w*", text)[0]),  # type: ignore[index]  # matches always
+)
+
+
+def _look(text: str) -> str:
+    if text.lstrip().startswith(("{", "[")):
+        return "looks like JSON"
+    if "<think>" in text:
+        return "a <think> block that was never closed"
+    words = len(text.split())
+    if words > 1:
+        return f"{words} words, none of them the whole reply"
+    return "one word, but neither yes nor no" if text.isascii() else "one word with characters outside ASCII"
+
+
+def _check_finish(reply: Reply) -> None:
+    finish = (reply.finish_reason or "") if isinstance(reply.finish_reason, (str, type(None))) else "of a wrong type"
+    finish = finish.lower()
+    if finish in _FILTERED:
+        raise _Unreadable(Reason.JUDGE_FILTERED, "the provider's content filter stopped the reply")
+    if reply.refusal or finish in _REFUSED:
+        raise _Unreadable(Reason.JUDGE_REFUSED, "the judge refused", str(reply.refusal or "") or None)
+    if finish in _CUT:
+        raise _Unreadable(Reason.JUDGE_TRUNCATED, "the reply was cut at the output limit", _text_or_none(reply.content))
+    if finish not in _FINISHED:
+        raise _Unreadable(
+            Reason.VERDICT_MALFORMED,
+            "a reply that did not end by itself (its finish reason is none we know)",
+            _text_or_none(reply.content),
+        )
+
+
+def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
+    seen = reply.usage.input_tokens if reply.usage else None
+    least = least_tokens(sent.text)
+    if seen and least >= _LEAST_WORDS and seen < least:
+        detail = f"the judge saw a cut prompt: {seen} tokens reported where at least {least} were sent"
+        raise _Unreadable(Reason.JUDGE_TRUNCATED, detail, text)
+
+
+def _block_text(block: object) -> str:
+    if isinstance(block, str):
+        return block
+    kind = block.get("type") if isinstance(block, Mapping) else None
+    if isinstance(block, Mapping):
+        if kind in _THOUGHTS:
+            return ""
+        if kind == "refusal":
+            raise _Unreadable(Reason.JUDGE_REFUSED, "the judge refused", str(block.get("refusal") or "") or None)
+        if kind == "text" and isinstance(block.get("text"), str):
+            return str(block["text"])
+    raise _malformed(block)
+
+
+def _malformed(content: object) -> _Unreadable:
+    what = "no content" if content is None else f"{type(content).__name__} where text was expected"
+    return _Unreadable(Reason.VERDICT_MALFORMED, what)
+
+
+def _text_or_none(content: object) -> str | None:
+    return content if isinstance(content, str) else None
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len({key for key, _ in pairs}) < len(pairs):
+        raise ValueError("a key is repeated")
+    return dict(pairs)

@@ -1,0 +1,74 @@
+"""What a judge may expect of a model: a prompt in, a reply out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from groundguard.flow.steps import Flow
+from groundguard.records import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent to a model.
+
+    Attributes:
+        system: The instructions; the same for every exchange.
+        user: The data, chunks first.
+    """
+
+    system: str
+    user: str
+
+    @property
+    def text(self) -> str:
+        """Both parts as one string: for models that take only one."""
+        return f"{self.system}\n\n{self.user}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, untouched.
+
+    Attributes:
+        content: The message's content: text, content blocks, a parsed object, None.
+        finish_reason: Why the model stopped, in the server's words; None if the server says nothing.
+        refusal: The model's refusal, if the server sets it apart.
+        usage: Tokens as reported.
+        model: The model's name as reported.
+    """
+
+    content: Any = field(repr=False)
+    finish_reason: str | None = None
+    refusal: str | None = field(default=None, repr=False)
+    usage: Usage | None = None
+    model: str | None = None
+
+
+class Model(ABC):
+    """A model that a judge may ask."""
+
+    takes_schema: ClassVar[bool] = True
+    """Whether the server can be asked to constrain its output to a JSON schema."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The model's name, for fingerprints and telemetry."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Whatever else shapes its replies, for fingerprints."""
+        return {}
+
+    @abstractmethod
+    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
+        """Ask once.
+
+        Args:
+            prompt: What to send.
+            schema: A JSON schema that the reply must follow; None asks for text.
+        """

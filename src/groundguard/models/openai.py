@@ -1,0 +1,122 @@
+"""The `openai` client as a model, plain or async: Chat Completions of any OpenAI-compatible server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+
+from groundguard.errors import UsageError
+from groundguard.flow.drive import PerLoop
+from groundguard.flow.steps import Call, Callee, Flow
+from groundguard.models.base import Model, Prompt, Reply
+from groundguard.records import Usage
+
+_OURS = frozenset({"model", "messages", "stream", "n", "response_format", "timeout", "tools", "functions"})
+
+
+class OpenAIModel(Model):
+    """A model behind an `openai` client.
+
+    Only `model` and `messages` are sent, and what you pass as `options`: no default temperature, no output limit,
+    which reasoning models refuse. The client's own retries are switched off for these calls, on a copy: the guard
+    has the one layer of retry. Your client object stays as it is.
+
+    Args:
+        client: `openai.OpenAI` works in both doors, `openai.AsyncOpenAI` in the async door only. Any subclass will do.
+        name: The model's name.
+        **options: More arguments of `client.chat.completions.create`, such as `temperature=0`.
+    """
+
+    def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI, name: str, **options: Any) -> None:
+        if not isinstance(client, (openai.OpenAI, openai.AsyncOpenAI)):
+            raise UsageError(f"OpenAIModel needs an openai.OpenAI or openai.AsyncOpenAI client, not {type(client).__name__}")
+        if taken := sorted(_OURS & options.keys()):
+            raise UsageError(f"OpenAIModel sets {', '.join(taken)} itself")
+        label = f"the openai model {name}"
+        if isinstance(client, openai.OpenAI):
+            self._callee = Callee(lambda **sent: _ask(client, sent), None, label)
+        else:
+            self._callee = Callee(None, lambda **sent: _aask(client, sent), label)
+        self._name = name
+        self._options = options
+
+    @classmethod
+    def from_environment(cls, name: str, **options: Any) -> OpenAIModel:
+        """A model for both doors, from OPENAI_API_KEY, OPENAI_BASE_URL and the client's other variables.
+
+        Raises:
+            UsageError: if the environment lacks what the client needs.
+        """
+        try:
+            client = openai.OpenAI()
+        except openai.OpenAIError as error:
+            raise UsageError(f"'openai:{name}' needs the environment of the openai client: {error}") from error
+        model = cls(client, name, **options)
+        clients = PerLoop(openai.AsyncOpenAI)
+        model._callee = Callee(model._callee.plain, lambda **sent: _aask(clients.get(), sent), model._callee.name)
+        return model
+
+    @property
+    def name(self) -> str:
+        """The model's name, as it is sent."""
+        return self._name
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The options that are sent along."""
+        return self._options
+
+    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
+        """Ask once."""
+        sent = {
+            "model": self._name,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            **({} if schema is None else {"response_format": _response_format(schema)}),
+            **self._options,
+        }
+        completion = yield Call(self._callee, kwargs=sent, retry="default", timeout_keyword="timeout")
+        return _read(completion)
+
+
+def _ask(client: openai.OpenAI, sent: dict[str, Any]) -> Any:  # noqa: ANN401  # whatever the server sent
+    limit = sent.pop("timeout", None)
+    return client.with_options(max_retries=0).chat.completions.create(**sent, **_timeout(client, limit))
+
+
+def _aask(client: openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:  # noqa: ANN401  # whatever the server sent
+    limit = sent.pop("timeout", None)
+    return client.with_options(max_retries=0).chat.completions.create(**sent, **_timeout(client, limit))
+
+
+def _timeout(client: openai.OpenAI | openai.AsyncOpenAI, limit: float | None) -> dict[str, float]:
+    """The deadline as the request's timeout, unless the client's own is shorter or finer."""
+    own = client.timeout
+    untouched = own == openai.DEFAULT_TIMEOUT or own is None or (isinstance(own, (int, float)) and limit is not None and own > limit)
+    return {} if limit is None or not untouched else {"timeout": limit}
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+
+
+def _read(completion: Any) -> Reply:  # noqa: ANN401  # the client doesn't validate what the server sent
+    choices = getattr(completion, "choices", None)
+    if not isinstance(choices, list) or len(choices) != 1:
+        raise ValueError("the server's reply is not a chat completion with one choice")
+    message = choices[0].message
+    return Reply(
+        content=message.content,
+        finish_reason=choices[0].finish_reason,
+        refusal=getattr(message, "refusal", None),
+        usage=_usage(getattr(completion, "usage", None)),
+        model=getattr(completion, "model", None),
+    )
+
+
+def _usage(usage: Any) -> Usage | None:  # noqa: ANN401  # the client doesn't validate what the server sent
+    if usage is None:
+        return None
+    counts = (getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
+    return Usage(*(count if isinstance(count, int) else None for count in counts))

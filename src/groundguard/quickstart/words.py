@@ -1,0 +1,89 @@
+"""The words that a text is about: lower case, without endings, without the words that every text has."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from groundguard.errors import UsageError
+
+_QUESTION_WORDS = frozenset(
+    "also anyone anything could hello hi how's many may might much must need please shall someone something tell"
+    " thank thanks us want whose would yes".split()
+)
+_APOSTROPHES = re.compile(r"(?<=\w)['\u2019\u02bc](?=\w)")
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_SHORTEST_STEM = 3
+_VOWELS = "aeiouy"
+
+
+def content_words(text: str) -> list[str]:
+    """The words of `text` in order, repeats included.
+
+    Left out: English stop words and question words. English endings (-s, -es, -ies, -ed, -ing, -e) are taken off.
+    Scripts that put no spaces between words (Chinese, Japanese, Thai, …, and Korean, whose words carry particles) give
+    pairs of neighbouring characters.
+    """
+    return [term for word in _words(text) for term in _terms(word)]
+
+
+def bm25s() -> Any:  # noqa: ANN401  # the library has no types
+    """The BM25 library, which loads numpy: at first need.
+
+    Raises:
+        UsageError: if it isn't installed.
+    """
+    try:
+        return importlib.import_module("bm25s")
+    except ModuleNotFoundError as error:
+        raise UsageError(f'the BM25 retriever needs {error.name}: pip install "groundguard-rag[cli]"') from error
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    bm25s()
+    words: tuple[str, ...] = importlib.import_module("bm25s.stopwords").STOPWORDS_EN_PLUS
+    return frozenset(word.replace("'", "") for word in (*words, *_QUESTION_WORDS))
+
+
+def _words(text: str) -> list[str]:
+    text = _APOSTROPHES.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in text).split()
+
+
+def _terms(word: str) -> Iterator[str]:
+    if word.isascii():
+        if word not in _stop_words():
+            yield _stem(word)
+        return
+    position = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > position:
+            yield word[position : run.start()]
+        characters = run[0]
+        yield from (characters[at : at + 2] for at in range(max(1, len(characters) - 1)))
+        position = run.end()
+    if position < len(word):
+        yield word[position:]
+
+
+def _stem(word: str) -> str:
+    """An English word without its ending; a number or a short word as it is."""
+    if len(word) <= _SHORTEST_STEM or not word.isalpha():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= _SHORTEST_STEM and any(letter in _VOWELS for letter in stem):
+            word = stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+            break
+    return word.removesuffix("e") if len(word) > _SHORTEST_STEM else word

@@ -1,0 +1,402 @@
+"""The nouns that travel along the path of a query. All are frozen values; none does anything."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
+
+from groundguard.errors import InputError
+from groundguard.text import is_blank
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Status(StrEnum):
+    """What the guard reports for a response. There are three, for ever."""
+
+    ANSWERED = "answered"
+    """A judge affirmed support for this answer on these chunks."""
+    UNGROUNDED = "ungrounded"
+    """The judge said anything else, or failed."""
+    NO_CONTEXT = "no_context"
+    """Nothing was retrieved; the judge was not asked."""
+
+
+class Decision(StrEnum):
+    """What a judge said."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+    """The judge failed, was cut, timed out or said something else."""
+
+
+class Reason(StrEnum):
+    """Why a response has its status. A closed list; none is ever renamed."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    VERDICT_MALFORMED = "verdict_malformed"
+    JUDGE_REFUSED = "judge_refused"
+    JUDGE_FILTERED = "judge_filtered"
+    JUDGE_TRUNCATED = "judge_truncated"
+    JUDGE_TIMEOUT = "judge_timeout"
+    JUDGE_RATE_LIMITED = "judge_rate_limited"
+    JUDGE_ERROR = "judge_error"
+    NO_CHUNKS = "no_chunks"
+    BLANK_CHUNKS = "blank_chunks"
+    RETRIEVAL_NOT_OBSERVED = "retrieval_not_observed"
+    EMPTY_ANSWER = "empty_answer"
+
+
+JUDGE_FAILURES = frozenset(
+    reason for reason in Reason if reason.startswith("judge_") or reason is Reason.VERDICT_MALFORMED
+)
+"""The reasons of an UNKNOWN verdict: the judge could not say."""
+
+
+class ChunksFrom(StrEnum):
+    """Where the chunks of a response come from."""
+
+    RETRIEVER = "retriever"
+    """The guard's own retriever; exact."""
+    GIVEN = "given"
+    """Handed to `check`; exact."""
+    RETURNED = "returned"
+    """The pair `(answer, chunks)` that the function returned; exact."""
+    OUTPUT = "output"
+    """A key or extractor of the chain's output; exact."""
+    RECORDED = "recorded"
+    """`record_chunks(...)` below the guard; exact."""
+    EVENTS = "events"
+    """LangChain's retriever events: an observation, not exact."""
+    NOT_OBSERVED = "not_observed"
+    """Nobody reported any chunks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One retrieved passage.
+
+    Attributes:
+        text: The passage itself.
+        id: The retriever's name for it, if any.
+        source: Where it comes from: a path, a URL.
+        score: The retriever's score, on the retriever's own scale; finite, or None.
+        metadata: JSON values; anything else becomes its `str`. Read-only.
+    """
+
+    text: str = field(repr=False)
+    id: str | None = field(default=None, repr=False)
+    source: str | None = field(default=None, repr=False)
+    score: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str):
+            raise TypeError(f"Chunk.text must be a str, not {type(self.text).__name__}")
+        if self.score is not None and not math.isfinite(self.score):
+            raise ValueError(f"Chunk.score must be finite or None, not {self.score}")
+        object.__setattr__(self, "metadata", _freeze(dict(self.metadata)))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __reduce__(self) -> tuple[type[Chunk], tuple[Any, ...]]:
+        return type(self), (self.text, self.id, self.source, self.score, _plain(self.metadata))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier message of a conversation: shown to a judge to resolve "it" and "that", never as evidence."""
+
+    role: str
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a judge is asked about: is `answer` supported by `chunks`?"""
+
+    question: str = field(repr=False)
+    chunks: tuple[Chunk, ...]
+    answer: str = field(repr=False)
+    history: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server reported them; None where it did not, never an estimate."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer, and what the judge made of it.
+
+    Attributes:
+        text: The statement.
+        decision: The judge's word on it; None if it asserts no fact.
+        start: Offset of its first character in the answer, or None if it can't be found there.
+        end: Offset after its last character.
+        chunk_ids: The chunks that support it: their ids, or their positions from 1 where they have none.
+        missing: What the chunks lack: words, numbers, names.
+        score: How well it is supported, 0 to 1, if the judge knows.
+    """
+
+    text: str = field(repr=False)
+    decision: Decision | None
+    start: int | None = None
+    end: int | None = None
+    chunk_ids: tuple[str, ...] = field(default=(), repr=False)
+    missing: tuple[str, ...] = field(default=(), repr=False)
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a judge said about one exchange.
+
+    Attributes:
+        decision: SUPPORTED, UNSUPPORTED or UNKNOWN.
+        reason: Why; follows from the decision, but for UNKNOWN, where it defaults to `judge_error`.
+        score: 0 to 1, or None if the judge gives none.
+        claims: The statements it looked at, if it looks at statements.
+        raw: The reply as it came, in memory only: never in `repr`, never in telemetry by default.
+        detail: What went wrong, in words; may quote an error message.
+        error_type: Name of the exception's class, if one was raised.
+        judge: Name of the judge.
+        fingerprint: Covers kind, prompt, model name and settings of the judge.
+        prompt_version: Version of the prompt, if there was one.
+        prompt_hash: SHA-256 of the prompt's constant parts, if there was one.
+        model: The model's name as the server reported it.
+        usage: Tokens as the server reported them.
+        calls: How many requests were sent to a model, retries included.
+        seconds: How long the judgement took.
+    """
+
+    decision: Decision
+    reason: Reason = None  # type: ignore[assignment]  # filled in from the decision
+    score: float | None = None
+    claims: tuple[Claim, ...] = ()
+    raw: str | None = field(default=None, repr=False)
+    detail: str | None = field(default=None, repr=False)
+    error_type: str | None = None
+    judge: str | None = None
+    fingerprint: str | None = None
+    prompt_version: str | None = None
+    prompt_hash: str | None = field(default=None, repr=False)
+    model: str | None = None
+    usage: Usage | None = None
+    calls: int = 0
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        decision = Decision(self.decision)
+        allowed = _REASONS[decision]
+        reason = Reason(allowed[0] if self.reason is None else self.reason)
+        if reason not in allowed:
+            raise ValueError(f"a verdict that is {decision} can't have the reason {reason}")
+        if self.score is not None and not 0 <= self.score <= 1:
+            raise ValueError(f"Verdict.score must lie between 0 and 1, not {self.score}")
+        object.__setattr__(self, "decision", decision)
+        object.__setattr__(self, "reason", reason)
+        object.__setattr__(self, "claims", tuple(self.claims))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as JSON values."""
+        return _plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        """The verdict back from `to_dict()`; raises `InputError` on anything else."""
+        with _reading("a verdict"):
+            values = dict(data)
+            values["claims"] = tuple(_claim(claim) for claim in values["claims"])
+            values["usage"] = None if values["usage"] is None else Usage(**values["usage"])
+            return cls(**values)
+
+
+_REASONS: Mapping[Decision, tuple[Reason, ...]] = {
+    Decision.SUPPORTED: (Reason.SUPPORTED,),
+    Decision.UNSUPPORTED: (Reason.UNSUPPORTED,),
+    Decision.UNKNOWN: (Reason.JUDGE_ERROR, *sorted(JUDGE_FAILURES - {Reason.JUDGE_ERROR})),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """Seconds each stage took; None for a stage that did not run."""
+
+    retrieval: float | None = None
+    generation: float | None = None
+    judge: float | None = None
+    total: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An earlier generated text of the same query, and how it was judged."""
+
+    generated: str = field(repr=False)
+    status: Status
+    reason: Reason
+    verdict: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response(Generic[T_co]):
+    """A labelled answer.
+
+    `status`, `reason` and `verdict` describe `generated`; `answer` is what the policy delivers.
+
+    Attributes:
+        answer: The delivered text.
+        generated: The generator's text, which was judged.
+        status: `answered`, `ungrounded` or `no_context`.
+        reason: Why that status.
+        verdict: The judge's verdict; None if no judge was asked.
+        question: The question.
+        chunks: The chunks that the generator saw and the judge was given: the same tuple.
+        chunks_from: Who reported them.
+        chunks_exact: Whether they are known to be what the generator saw.
+        attempts: Earlier generated texts, oldest first.
+        timings: Seconds per stage.
+        output: What the wrapped chain returned, untouched. In this process only: left out of `to_dict`, pickle and
+            equality.
+    """
+
+    answer: str = field(repr=False)
+    generated: str = field(repr=False)
+    status: Status
+    reason: Reason
+    verdict: Verdict | None
+    question: str = field(repr=False)
+    chunks: tuple[Chunk, ...] = field(repr=False)
+    chunks_from: ChunksFrom
+    chunks_exact: bool = True
+    attempts: tuple[Attempt, ...] = ()
+    timings: Timings = field(default_factory=Timings, repr=False)
+    output: T_co = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # lost by pickle
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", Status(self.status))
+        object.__setattr__(self, "reason", Reason(self.reason))
+        object.__setattr__(self, "chunks", tuple(self.chunks))
+        if self.status is Status.ANSWERED and not self._affirmed():
+            raise ValueError("`answered` needs a SUPPORTED verdict on a visible answer and visible chunks")
+
+    def _affirmed(self) -> bool:
+        return (
+            self.verdict is not None
+            and self.verdict.decision is Decision.SUPPORTED
+            and not is_blank(self.generated)
+            and not all(is_blank(chunk.text) for chunk in self.chunks)
+        )
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of the judgement as the server reported them; None if it did not."""
+        return None if self.verdict is None else self.verdict.usage
+
+    @property
+    def evidence_digest(self) -> str:
+        """SHA-256 over the chunk texts in order, each as UTF-8 after its length in 8 bytes, big-endian."""
+        return evidence_digest(self.chunks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The response as JSON values, without `output`."""
+        data = _plain_fields(self)
+        del data["output"]
+        return data | {"usage": _plain(self.usage), "evidence_digest": self.evidence_digest}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Response[None]:
+        """The response back from `to_dict()`; raises `InputError` on anything else, a wrong digest included."""
+        with _reading("a response"):
+            values = dict(data)
+            digest = values.pop("evidence_digest")
+            values.pop("usage")
+            values["chunks"] = tuple(Chunk(**chunk) for chunk in values["chunks"])
+            values["chunks_from"] = ChunksFrom(values["chunks_from"])
+            values["verdict"] = _verdict(values["verdict"])
+            values["attempts"] = tuple(_attempt(attempt) for attempt in values["attempts"])
+            values["timings"] = Timings(**values["timings"])
+            response: Response[None] = Response(**values)
+            if response.evidence_digest != digest:
+                raise ValueError("the chunks don't match evidence_digest")
+            return response
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return Response, tuple(getattr(self, f.name) for f in fields(self) if f.name != "output")
+
+
+def evidence_digest(chunks: Iterable[Chunk]) -> str:
+    """SHA-256 over the chunk texts in order, each as UTF-8 after its length in 8 bytes, big-endian."""
+    digest = hashlib.sha256()
+    for chunk in chunks:
+        encoded = chunk.text.encode("utf-8", "surrogatepass")
+        digest.update(len(encoded).to_bytes(8, "big"))
+        digest.update(encoded)
+    return digest.hexdigest()
+
+
+class _reading:  # noqa: N801  # a context manager reads as a verb
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, (KeyError, TypeError, ValueError, AttributeError)):
+            raise InputError(f"not {self.what} as to_dict() writes it: {error!r}") from error
+
+
+def _claim(data: Mapping[str, Any]) -> Claim:
+    decision = None if data["decision"] is None else Decision(data["decision"])
+    lists = {"chunk_ids": tuple(data["chunk_ids"]), "missing": tuple(data["missing"])}
+    return Claim(**{**data, **lists, "decision": decision})
+
+
+def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
+    return None if data is None else Verdict.from_dict(data)
+
+
+def _attempt(data: Mapping[str, Any]) -> Attempt:
+    named = {"status": Status(data["status"]), "reason": Reason(data["reason"])}
+    return Attempt(**{**data, **named, "verdict": _verdict(data["verdict"])})
+
+
+def _freeze(value: object) -> object:
+    """`value` as a read-only JSON value."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return MappingProxyType({str(key): _freeze(item) for key, item in value.items()})
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_freeze, value))
+    return str(value)
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401  # any JSON value
+    """`value` as a JSON value that `json.dumps` takes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _plain_fields(record: Any) -> dict[str, Any]:  # noqa: ANN401  # any dataclass of this module
+    return {f.name: _plain(getattr(record, f.name)) for f in fields(record)}

@@ -1,0 +1,95 @@
+"""The same path for answers that arrive in pieces.
+
+The pieces pass through as they come and the status comes last, or they are held until the status is known: held
+whenever the policy does anything but `Return()`. The last item is always the response.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from groundguard.capture import (
+    ANSWER_KEYS,
+    CHUNK_KEYS,
+    Found,
+    Recorder,
+    found_below,
+    freeze,
+    get,
+    has,
+    is_pair,
+    message_text,
+)
+from groundguard.errors import UsageError
+from groundguard.flow.steps import END, Emit, Flow, Pull
+from groundguard.records import Chunk, ChunksFrom, Response
+
+
+@dataclass(slots=True)
+class Collected:
+    """What came out of a stream.
+
+    Attributes:
+        pieces: The pieces as they came.
+        text: Their texts, joined.
+        chunks: The chunks that pieces reported; None if none did.
+    """
+
+    pieces: list[Any] = field(default_factory=list)
+    text: str = ""
+    chunks: tuple[Chunk, ...] | None = None
+
+    def found(self, recorder: Recorder) -> Found:
+        """The chunks that the stream reported, else those that were reported from below."""
+        below = found_below(recorder)
+        return below if self.chunks is None else Found(self.chunks, ChunksFrom.RETURNED)
+
+
+def collect(source: object, *, hold: bool) -> Flow[Collected]:
+    """Take every piece of `source`, handing each on at once unless they are to be held.
+
+    A piece is text, a message, a mapping with an answer or chunks under their usual keys, or a pair `(text, chunks)`.
+    """
+    collected = Collected()
+    texts: list[str] = []
+    while (piece := (yield Pull(source))) is not END:
+        collected.pieces.append(piece)
+        texts.append(_text(piece))
+        reported = _chunks(piece)
+        if reported is not None:
+            collected.chunks = (collected.chunks or ()) + reported
+        if not hold:
+            yield Emit(piece)
+    collected.text = "".join(texts)
+    return collected
+
+
+def release(collected: Collected, response: Response[Any], *, held: bool) -> Flow[None]:
+    """Hand on what was held, or what the policy put in its place, and then the response."""
+    if held and response.answer == collected.text:
+        for piece in collected.pieces:
+            yield Emit(piece)
+    elif held and response.answer:
+        yield Emit(response.answer)
+    yield Emit(response)
+
+
+def _text(piece: object) -> str:
+    if is_pair(piece):
+        piece = piece[0]  # type: ignore[index]  # a pair
+    if isinstance(piece, str):
+        return piece
+    text = message_text(piece)
+    if text is not None:
+        return text
+    answer = next((get(piece, key) for key in ANSWER_KEYS if has(piece, key)), None)
+    if isinstance(answer, str) or (answer is None and _chunks(piece) is not None):
+        return answer or ""
+    raise UsageError(f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(piece).__name__}")
+
+
+def _chunks(piece: object) -> tuple[Chunk, ...] | None:
+    if is_pair(piece):
+        return freeze(piece[1])  # type: ignore[index]  # a pair
+    return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)

@@ -1,0 +1,176 @@
+"""Putting the guard around a function or a chain: the decorator's four kinds, and chains with `invoke` and `ainvoke`."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
+
+from groundguard.capture import Capture, Selector, find_question
+from groundguard.errors import UsageError
+from groundguard.flow.drive import aiterate, arun, iterate, run
+from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
+from groundguard.records import Response
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+CHAIN_METHODS = (("invoke", "ainvoke"),)
+
+
+class Paths(Protocol):
+    """What a guard offers to those who wrap."""
+
+    def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
+        """Make one call of a chain, and judge what it returns."""
+        ...
+
+    def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
+        """Take a stream's pieces, judge them, and emit them and the response."""
+        ...
+
+
+class Decorator(ABC):
+    """Turns a query function into one that returns a labelled `Response`, or yields one after its pieces."""
+
+    @overload
+    def __call__(self, fn: Callable[P, AsyncGenerator[T, Any]], /) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, fn: Callable[P, AsyncIterator[T]], /) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, fn: Callable[P, Generator[T, Any, Any]], /) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, fn: Callable[P, Iterator[T]], /) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, fn: Callable[P, Awaitable[T]], /) -> Callable[P, Coroutine[Any, Any, Response[T]]]: ...  # type: ignore[overload-overlap]
+    @overload
+    def __call__(self, fn: Callable[P, T], /) -> Callable[P, Response[T]]: ...
+    def __call__(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
+        """Guard a query function: `def`, `async def`, generator or async generator.
+
+        Args:
+            fn: Takes a question (its parameter `question` or `query`, else its first), and returns `(answer, chunks)`,
+                or an output that names its chunks, or an answer after calling `record_chunks`.
+
+        Returns:
+            A function with the same name, docs and parameters.
+
+        Raises:
+            UsageError: if it is no function, or none of its parameters can be the question.
+        """
+        return self._decorate(fn)
+
+    @abstractmethod
+    def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]: ...
+
+
+@dataclass(frozen=True)
+class Wraps(Decorator):
+    """The decorator with selectors of its own."""
+
+    paths: Paths
+    capture: Capture
+
+    def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        return decorate(fn, self.paths, self.capture)
+
+
+def decorate(fn: Callable[..., Any], paths: Paths, capture: Capture) -> Callable[..., Any]:
+    """Guard a function of any of the four kinds."""
+    if isinstance(fn, (classmethod, staticmethod)):
+        raise UsageError(f"put the guard below @{type(fn).__name__}, not above it")
+    callee = as_callee(fn, "guarded function")
+    question_of = _question_finder(fn, capture.question)
+    wrapper = _wrapper(fn, callee, paths, capture, question_of)
+    return functools.update_wrapper(wrapper, fn, updated=("__dict__",) if inspect.isroutine(fn) else ())
+
+
+def _wrapper(
+    fn: Callable[..., Any],
+    callee: Callee,
+    paths: Paths,
+    capture: Capture,
+    question_of: Callable[[tuple[Any, ...], dict[str, Any]], str],
+) -> Callable[..., Any]:
+    def guarded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Response[Any]]:
+        return paths.guard_call(Call(callee, args, kwargs), question_of(args, kwargs), capture)
+
+    def streamed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[None]:
+        return paths.guard_stream(fn(*args, **kwargs), question_of(args, kwargs), capture)
+
+    def plain(*args: Any, **kwargs: Any) -> Response[Any]:
+        return run(guarded(args, kwargs))
+
+    async def coroutine(*args: Any, **kwargs: Any) -> Response[Any]:
+        return await arun(guarded(args, kwargs))
+
+    def generator(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from iterate(streamed(args, kwargs))
+
+    async def async_generator(*args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        async with aclosing(aiterate(streamed(args, kwargs))) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    if _is(inspect.isasyncgenfunction, fn):
+        return async_generator
+    if _is(inspect.isgeneratorfunction, fn):
+        return generator
+    return coroutine if is_coroutine_function(fn) else plain
+
+
+def _is(kind: Callable[[object], bool], fn: Any) -> bool:  # noqa: ANN401  # a function, a partial or a callable object
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return kind(fn) or kind(getattr(fn, "__call__", None))  # noqa: B004  # the method is asked, not called
+
+
+def _question_finder(fn: Callable[..., Any], selector: Selector | None) -> Callable[[tuple[Any, ...], dict[str, Any]], str]:
+    signature = inspect.signature(fn)
+    parameters = [name for name in signature.parameters if name not in {"self", "cls"}]
+    if not parameters:
+        raise UsageError(f"{fn!r:.80} takes no arguments, so there is no question to be found")
+    named = selector if isinstance(selector, str) and selector in parameters else None
+    usual = [name for name in ("question", "query") if name in parameters]
+    parameter = named or (usual or parameters)[0] if selector is None or named else parameters[0]
+
+    def find(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return find_question(_argument(signature, bound, parameter), None if named else selector)
+
+    return find
+
+
+def _argument(signature: inspect.Signature, bound: inspect.BoundArguments, name: str) -> object:
+    value = bound.arguments[name]
+    kind = signature.parameters[name].kind
+    if kind is inspect.Parameter.VAR_POSITIONAL:
+        return value[0] if value else None
+    return value
+
+
+@dataclass(frozen=True)
+class GuardedChain:
+    """A chain with `invoke` and `ainvoke`, guarded; each door uses the chain's own."""
+
+    chain: Any
+    paths: Paths
+    capture: Capture
+
+    def invoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:  # noqa: ANN401  # the chain's own input
+        """Invoke the chain and label its answer."""
+        return run(self._flow(given, args, kwargs))
+
+    async def ainvoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:  # noqa: ANN401  # the chain's own input
+        """Invoke the chain on the running loop and label its answer."""
+        return await arun(self._flow(given, args, kwargs))
+
+    def _flow(self, given: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Response[Any]]:
+        callee = as_callee(self.chain, "chain", CHAIN_METHODS)
+        question = find_question(given, self.capture.question)
+        return self.paths.guard_call(Call(callee, (given, *args), kwargs), question, self.capture)

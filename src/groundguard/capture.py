@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, SupportsFloat, TypeAlias, cast
 
 from groundguard.errors import UsageError
 from groundguard.records import Chunk, ChunksFrom, Turn
@@ -244,10 +244,14 @@ def _turn(message: object) -> Turn:
 
 def has(thing: object, key: str) -> bool:
     """Whether a mapping has a key, or an object an attribute."""
-    return key in thing if isinstance(thing, Mapping) else not isinstance(thing, str) and _attribute(thing, key) is not _ABSENT
+    return (
+        key in thing
+        if isinstance(thing, Mapping)
+        else not isinstance(thing, str) and _attribute(thing, key) is not _ABSENT
+    )
 
 
-def get(thing: object, key: str) -> Any:  # noqa: ANN401  # whatever is there
+def get(thing: object, key: str) -> Any:
     """The value of a key or attribute; None if it isn't there."""
     if isinstance(thing, Mapping):
         return thing.get(key)
@@ -258,14 +262,14 @@ def get(thing: object, key: str) -> Any:  # noqa: ANN401  # whatever is there
 _ABSENT = object()
 
 
-def _attribute(thing: object, key: str) -> Any:  # noqa: ANN401  # whatever is there
+def _attribute(thing: object, key: str) -> Any:
     try:
         return getattr(thing, key, _ABSENT)
     except Exception:  # noqa: BLE001  # a property that fails holds nothing for us
         return _ABSENT
 
 
-def select(thing: object, selector: Selector, what: str, where: str) -> Any:  # noqa: ANN401  # whatever is there
+def select(thing: object, selector: Selector, what: str, where: str) -> Any:
     """Apply a selector; raises `UsageError` if it names a key that isn't there."""
     if not isinstance(selector, str):
         return selector(thing)
@@ -347,7 +351,7 @@ def _finite(value: object) -> float | None:
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]  # it has __float__
+        number = float(cast("SupportsFloat", value))
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

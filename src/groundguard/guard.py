@@ -126,17 +126,23 @@ class Guard(Decorator):
         """
         return run(self._check(question, answer, chunks, history))
 
-    async def acheck(self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()) -> Response[None]:
+    async def acheck(
+        self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()
+    ) -> Response[None]:
         """`check` on the running event loop."""
         return await arun(self._check(question, answer, chunks, history))
 
     def wraps(
-        self, *, question: Selector | None = None, chunks: Selector | None = None, answer: Selector | None = None
+        self,
+        *,
+        question: Selector | None = None,
+        chunks: Selector | None = None,
+        answer: Selector | None = None,
     ) -> Wraps:
         """The decorator with selectors.
 
         Args:
-            question: Name of the parameter that holds the question; or a key of the first argument, or a function of it.
+            question: Parameter that holds the question, or a key of the first argument, or a function of it.
             chunks: Key or attribute of the returned output that holds the chunks, or a function of the output.
             answer: Key or attribute of the returned output that holds the answer, or a function of the output.
         """
@@ -144,12 +150,12 @@ class Guard(Decorator):
 
     def wrap(
         self,
-        chain: Any,  # noqa: ANN401  # any chain of the user's
+        chain: Any,
         *,
         question: Selector | None = None,
         chunks: Selector | None = None,
         answer: Selector | None = None,
-    ) -> Any:  # noqa: ANN401  # the same kind of thing, guarded
+    ) -> Any:
         """Guard a chain that already exists: Runnable in, Runnable out; callable in, callable out.
 
         Args:
@@ -174,8 +180,13 @@ class Guard(Decorator):
         return decorate(fn, self, self.capture)
 
     def _capture(self, question: Selector | None, chunks: Selector | None, answer: Selector | None) -> Capture:
-        given = {"question": question, "chunks": chunks, "answer": answer}
-        return replace(self.capture, **{name: selector for name, selector in given.items() if selector is not None})
+        own = self.capture
+        return replace(
+            own,
+            question=own.question if question is None else question,
+            chunks=own.chunks if chunks is None else chunks,
+            answer=own.answer if answer is None else answer,
+        )
 
     # The paths.
 
@@ -321,7 +332,9 @@ def _callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = ())
 
 def _needed(callee: Callee | None, role: str) -> Callee:
     if callee is None:
-        raise UsageError(f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none")
+        raise UsageError(
+            f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none"
+        )
     return callee
 
 

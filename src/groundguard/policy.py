@@ -1,4 +1,4 @@
-"""What the guard does with a status. Policies are values, and every one but `Return` acts on whatever isn't answered."""
+"""What the guard does with a status. Policies are values; all but `Return` act on whatever isn't answered."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Replace(Policy):
         return replace(response, answer=self.text) if response.status in self.on else response
 
 
-def as_policy(policy: Any) -> Policy:  # noqa: ANN401  # whatever a user passes
+def as_policy(policy: Any) -> Policy:
     """Check what a guard was given as its policy; raises `UsageError` if it is none."""
     if isinstance(policy, Policy):
         return policy

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from groundguard.errors import InputError
 from groundguard.text import is_blank
@@ -183,7 +183,7 @@ class Verdict:
     """
 
     decision: Decision
-    reason: Reason = None  # type: ignore[assignment]  # filled in from the decision
+    reason: Reason = cast("Reason", None)  # noqa: RUF009  # a cast does nothing
     score: float | None = None
     claims: tuple[Claim, ...] = ()
     raw: str | None = field(default=None, repr=False)
@@ -201,7 +201,8 @@ class Verdict:
     def __post_init__(self) -> None:
         decision = Decision(self.decision)
         allowed = _REASONS[decision]
-        reason = Reason(allowed[0] if self.reason is None else self.reason)
+        given = cast("Reason | None", self.reason)
+        reason = Reason(allowed[0] if given is None else given)
         if reason not in allowed:
             raise ValueError(f"a verdict that is {decision} can't have the reason {reason}")
         if self.score is not None and not 0 <= self.score <= 1:
@@ -284,7 +285,7 @@ class Response(Generic[T_co]):
     chunks_exact: bool = True
     attempts: tuple[Attempt, ...] = ()
     timings: Timings = field(default_factory=Timings, repr=False)
-    output: T_co = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # lost by pickle
+    output: T_co = field(default=cast("T_co", None), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "status", Status(self.status))
@@ -387,7 +388,7 @@ def _freeze(value: object) -> object:
     return str(value)
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401  # any JSON value
+def _plain(value: object) -> Any:
     """`value` as a JSON value that `json.dumps` takes."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain_fields(value)
@@ -398,5 +399,5 @@ def _plain(value: object) -> Any:  # noqa: ANN401  # any JSON value
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _plain_fields(record: Any) -> dict[str, Any]:  # noqa: ANN401  # any dataclass of this module
+def _plain_fields(record: Any) -> dict[str, Any]:
     return {f.name: _plain(getattr(record, f.name)) for f in fields(record)}

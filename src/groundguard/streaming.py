@@ -86,7 +86,9 @@ def _text(piece: object) -> str:
     answer = next((get(piece, key) for key in ANSWER_KEYS if has(piece, key)), None)
     if isinstance(answer, str) or (answer is None and _chunks(piece) is not None):
         return answer or ""
-    raise UsageError(f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(piece).__name__}")
+    raise UsageError(
+        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(piece).__name__}"
+    )
 
 
 def _chunks(piece: object) -> tuple[Chunk, ...] | None:

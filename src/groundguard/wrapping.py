@@ -1,4 +1,4 @@
-"""Putting the guard around a function or a chain: the decorator's four kinds, and chains with `invoke` and `ainvoke`."""
+"""The guard around a function or a chain: the decorator's four kinds, and chains with `invoke` and `ainvoke`."""
 
 from __future__ import annotations
 
@@ -38,15 +38,25 @@ class Decorator(ABC):
     """Turns a query function into one that returns a labelled `Response`, or yields one after its pieces."""
 
     @overload
-    def __call__(self, fn: Callable[P, AsyncGenerator[T, Any]], /) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
+        self, fn: Callable[P, AsyncGenerator[T, Any]], /
+    ) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...
     @overload
-    def __call__(self, fn: Callable[P, AsyncIterator[T]], /) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
+        self, fn: Callable[P, AsyncIterator[T]], /
+    ) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...
     @overload
-    def __call__(self, fn: Callable[P, Generator[T, Any, Any]], /) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
+        self, fn: Callable[P, Generator[T, Any, Any]], /
+    ) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...
     @overload
-    def __call__(self, fn: Callable[P, Iterator[T]], /) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
+        self, fn: Callable[P, Iterator[T]], /
+    ) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...
     @overload
-    def __call__(self, fn: Callable[P, Awaitable[T]], /) -> Callable[P, Coroutine[Any, Any, Response[T]]]: ...  # type: ignore[overload-overlap]
+    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
+        self, fn: Callable[P, Awaitable[T]], /
+    ) -> Callable[P, Coroutine[Any, Any, Response[T]]]: ...
     @overload
     def __call__(self, fn: Callable[P, T], /) -> Callable[P, Response[T]]: ...
     def __call__(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
@@ -123,13 +133,15 @@ def _wrapper(
     return coroutine if is_coroutine_function(fn) else plain
 
 
-def _is(kind: Callable[[object], bool], fn: Any) -> bool:  # noqa: ANN401  # a function, a partial or a callable object
+def _is(kind: Callable[[object], bool], fn: Any) -> bool:
     while isinstance(fn, functools.partial):
         fn = fn.func
     return kind(fn) or kind(getattr(fn, "__call__", None))  # noqa: B004  # the method is asked, not called
 
 
-def _question_finder(fn: Callable[..., Any], selector: Selector | None) -> Callable[[tuple[Any, ...], dict[str, Any]], str]:
+def _question_finder(
+    fn: Callable[..., Any], selector: Selector | None
+) -> Callable[[tuple[Any, ...], dict[str, Any]], str]:
     signature = inspect.signature(fn)
     parameters = [name for name in signature.parameters if name not in {"self", "cls"}]
     if not parameters:
@@ -162,11 +174,11 @@ class GuardedChain:
     paths: Paths
     capture: Capture
 
-    def invoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:  # noqa: ANN401  # the chain's own input
+    def invoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:
         """Invoke the chain and label its answer."""
         return run(self._flow(given, args, kwargs))
 
-    async def ainvoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:  # noqa: ANN401  # the chain's own input
+    async def ainvoke(self, given: Any, *args: Any, **kwargs: Any) -> Response[Any]:
         """Invoke the chain on the running loop and label its answer."""
         return await arun(self._flow(given, args, kwargs))
 

@@ -137,15 +137,13 @@ class PerLoop(Generic[T]):
         return self._built[loop]
 
 
-def _call(call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+def _call(call: Call) -> Any:
     plain = call.callee.plain
     if plain is None:
         raise UsageError(_needs_async(call))
     with _entered(call.scopes):
-        if call.timeout is None:
-            result = _shielded(plain, call)
-        else:
-            result = _wait_for(_start(plain, call), call.timeout)
+        timeout = call.timeout
+        result = _shielded(plain, call) if timeout is None else _wait_for(_start(plain, call), timeout)
     if inspect.isawaitable(result):
         if inspect.iscoroutine(result):
             result.close()
@@ -153,7 +151,7 @@ def _call(call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
     return result
 
 
-async def _acall(call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+async def _acall(call: Call) -> Any:
     ends = None if call.timeout is None else time.monotonic() + call.timeout
     with _entered(call.scopes):
         if call.callee.coroutine is not None:
@@ -165,13 +163,13 @@ async def _acall(call: Call) -> Any:  # noqa: ANN401  # what the user's code ret
     return result
 
 
-def _pull(pull: Pull, sources: list[Any]) -> Any:  # noqa: ANN401  # a piece of the user's
+def _pull(pull: Pull, sources: list[Any]) -> Any:
     _remember(pull.source, sources)
     with _entered(pull.scopes):
         return next(pull.source, END)
 
 
-async def _apull(pull: Pull, sources: list[Any]) -> Any:  # noqa: ANN401  # a piece of the user's
+async def _apull(pull: Pull, sources: list[Any]) -> Any:
     _remember(pull.source, sources)
     with _entered(pull.scopes):
         return await anext(pull.source, END)
@@ -182,12 +180,12 @@ def _remember(source: object, sources: list[Any]) -> None:
         sources.append(source)
 
 
-def _close(source: Any) -> None:  # noqa: ANN401  # any iterator
+def _close(source: Any) -> None:
     if hasattr(source, "close"):
         source.close()
 
 
-async def _aclose(source: Any) -> None:  # noqa: ANN401  # any async iterator
+async def _aclose(source: Any) -> None:
     if hasattr(source, "aclose"):
         await source.aclose()
 
@@ -205,7 +203,7 @@ def _keywords(call: Call) -> dict[str, Any]:
     return {**call.kwargs, **told}
 
 
-def _shielded(plain: Callable[..., Any], call: Call) -> Any:  # noqa: ANN401  # what the user's code returns
+def _shielded(plain: Callable[..., Any], call: Call) -> Any:
     try:
         return plain(*call.args, **_keywords(call))
     except StopIteration as error:
@@ -241,7 +239,7 @@ def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
     return future
 
 
-def _wait_for(future: Future[Any], timeout: float) -> Any:  # noqa: ANN401  # what the user's code returns
+def _wait_for(future: Future[Any], timeout: float) -> Any:
     try:
         wait([future], timeout)
     finally:
@@ -252,7 +250,7 @@ def _wait_for(future: Future[Any], timeout: float) -> Any:  # noqa: ANN401  # wh
     return future.result()
 
 
-async def _in_thread(call: Call, ends: float | None) -> Any:  # noqa: ANN401  # what the user's code returns
+async def _in_thread(call: Call, ends: float | None) -> Any:
     assert call.callee.plain is not None  # noqa: S101  # a Callee has one of the two
     future = _start(call.callee.plain, call)
     try:
@@ -262,7 +260,7 @@ async def _in_thread(call: Call, ends: float | None) -> Any:  # noqa: ANN401  # 
             _abandon(future)
 
 
-async def _await_for(future: asyncio.Future[Any], ends: float | None) -> Any:  # noqa: ANN401  # what the user's code returns
+async def _await_for(future: asyncio.Future[Any], ends: float | None) -> Any:
     timeout = None if ends is None else max(0.0, ends - time.monotonic())
     future.add_done_callback(_retrieve)
     try:

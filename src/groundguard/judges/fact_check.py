@@ -17,8 +17,8 @@ class FactCheck(Judge):
     """Asks a model for one word and takes it literally: `yes` supports, `no` does not, anything else is unknown.
 
     Args:
-        model: `"openai:NAME"`, `OpenAIModel(client, "NAME")`, a LangChain chat model, or a function from prompt to text.
-        instructions: The system prompt. The frame around the data and the demand for one word stay.
+        model: `"openai:NAME"`, `OpenAIModel(client, "NAME")`, a LangChain chat model, or a function of the prompt.
+        instructions: What to check. The demand for one word and the frame around the data stay.
         constrained: Ask the server to constrain its output to `{"verdict": "yes" | "no"}` (JSON schema with an enum).
             The reply must then be exactly such an object.
 
@@ -35,7 +35,9 @@ class FactCheck(Judge):
         object.__setattr__(self, "instructions", instructions)
         object.__setattr__(self, "constrained", constrained)
         if constrained and not self.model.takes_schema:
-            raise UsageError("a plain function can't be told a JSON schema: constrain its output inside it, or leave constrained=False")
+            raise UsageError(
+                "a plain function can't be told a JSON schema: constrain its output inside, or leave constrained=False"
+            )
 
     @property
     def name(self) -> str:

@@ -33,7 +33,10 @@ class Lexical(Judge):
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Judge."""
-        warn_once("Lexical() compares words, numbers, names and negation and understands nothing; FactCheck(...) is the real thing", "lexical")
+        warn_once(
+            "Lexical() compares words, numbers, names and negation and understands nothing; FactCheck(...) is the real thing",
+            "lexical",
+        )
         verdict: Verdict = yield Call(Callee(self._judge, None, "the judge lexical"), (exchange,))
         return verdict
 
@@ -44,6 +47,12 @@ class Lexical(Judge):
             own = set(s.text.lower().split())
             score = max((len(own & w) / len(own) for w in words), default=0.0)
             ok = score >= self.threshold
-            claims.append(Claim(s.text, Decision.SUPPORTED if ok else Decision.UNSUPPORTED, s.start, s.end, (), (), score))
+            claims.append(
+                Claim(s.text, Decision.SUPPORTED if ok else Decision.UNSUPPORTED, s.start, s.end, (), (), score)
+            )
         score = min((c.score or 0.0 for c in claims), default=0.0)
-        return Verdict(Decision.SUPPORTED if claims and score >= self.threshold else Decision.UNSUPPORTED, score=score, claims=tuple(claims))
+        return Verdict(
+            Decision.SUPPORTED if claims and score >= self.threshold else Decision.UNSUPPORTED,
+            score=score,
+            claims=tuple(claims),
+        )

@@ -16,7 +16,9 @@ _WORDS: Mapping[str, Decision] = {"yes": Decision.SUPPORTED, "no": Decision.UNSU
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
 _FILTERED = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 _REFUSED = frozenset({"refusal"})
-_FINISHED = frozenset({"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"})
+_FINISHED = frozenset(
+    {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"}
+)
 
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
 _LONGEST_WORD = 12
@@ -138,8 +140,7 @@ def _look(text: str) -> str:
 
 
 def _check_finish(reply: Reply) -> None:
-    finish = (reply.finish_reason or "") if isinstance(reply.finish_reason, (str, type(None))) else "of a wrong type"
-    finish = finish.lower()
+    finish = "" if reply.finish_reason is None else str(reply.finish_reason).lower()
     if finish in _FILTERED:
         raise _Unreadable(Reason.JUDGE_FILTERED, "the provider's content filter stopped the reply")
     if reply.refusal or finish in _REFUSED:

@@ -34,20 +34,24 @@ def as_model(model: object) -> Model:
     if callable(model) and not isinstance(model, type):
         return FunctionModel(model)
     raise UsageError(
-        f"a model is 'openai:NAME', OpenAIModel(client, 'NAME'), a LangChain chat model or a function; got {model!r:.80}"
+        "a model is 'openai:NAME', OpenAIModel(client, 'NAME'), a LangChain chat model or a function;"
+        f" got {model!r:.80}"
     )
 
 
 def _named(text: str) -> Model:
     provider, colon, name = text.partition(":")
     if provider != "openai" or not colon or not name.strip():
-        raise UsageError(f"a model's name reads 'openai:NAME', not {text!r}; any OpenAI-compatible server will do, by OPENAI_BASE_URL")
+        raise UsageError(
+            f"a model's name reads 'openai:NAME', not {text!r}; any OpenAI-compatible server will do, by its"
+            " OPENAI_BASE_URL"
+        )
     from groundguard.models.openai import OpenAIModel  # noqa: PLC0415  # openai loads where it is used
 
     return OpenAIModel.from_environment(name)
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  # a module attribute
+def __getattr__(name: str) -> Any:
     if name == "OpenAIModel":
         from groundguard.models.openai import OpenAIModel  # noqa: PLC0415  # openai loads where it is used
 

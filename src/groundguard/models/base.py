@@ -42,7 +42,7 @@ class Reply:
     """
 
     content: Any = field(repr=False)
-    finish_reason: str | None = None
+    finish_reason: Any = None
     refusal: str | None = field(default=None, repr=False)
     usage: Usage | None = None
     model: str | None = None

@@ -12,7 +12,9 @@ from groundguard.records import Reason
 _TRANSIENT = frozenset({408, 409, 429})
 _TOO_MANY = 429
 _SERVER_FAULT = 500
-_NEVER_AGAIN = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "access_terminated"})
+_NEVER_AGAIN = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "access_terminated"}
+)
 _FILTERED = frozenset({"content_filter", "content_policy_violation", "responsibleaipolicyviolation"})
 _TIMEOUTS = frozenset({"TimeoutException", "TimeoutError"})
 _CONNECTION = frozenset({"TransportError", "ConnectionError"})
@@ -66,7 +68,11 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _status(error: BaseException) -> int | None:
     response = getattr(error, "response", None)
-    for value in (getattr(error, "status_code", None), getattr(response, "status_code", None), getattr(error, "code", None)):
+    for value in (
+        getattr(error, "status_code", None),
+        getattr(response, "status_code", None),
+        getattr(error, "code", None),
+    ):
         if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599:  # noqa: PLR2004  # HTTP
             return value
     return None
@@ -84,7 +90,7 @@ def _codes(error: BaseException) -> set[str]:
 
 def _wait(error: BaseException) -> float | None:
     """Seconds from `Retry-After-Ms` or `Retry-After`, which is a number of seconds or a date (RFC 9110, 10.2.3)."""
-    headers = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or getattr(error, "headers", None)
     if not hasattr(headers, "get"):
         return None
     milliseconds = _number(headers.get("retry-after-ms"))

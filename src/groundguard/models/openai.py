@@ -31,7 +31,9 @@ class OpenAIModel(Model):
 
     def __init__(self, client: openai.OpenAI | openai.AsyncOpenAI, name: str, **options: Any) -> None:
         if not isinstance(client, (openai.OpenAI, openai.AsyncOpenAI)):
-            raise UsageError(f"OpenAIModel needs an openai.OpenAI or openai.AsyncOpenAI client, not {type(client).__name__}")
+            raise UsageError(
+                f"OpenAIModel needs an openai.OpenAI or openai.AsyncOpenAI client, not {type(client).__name__}"
+            )
         if taken := sorted(_OURS & options.keys()):
             raise UsageError(f"OpenAIModel sets {', '.join(taken)} itself")
         label = f"the openai model {name}"
@@ -72,7 +74,10 @@ class OpenAIModel(Model):
         """Ask once."""
         sent = {
             "model": self._name,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "messages": [
+                {"role": "system", "content": prompt.system},
+                {"role": "user", "content": prompt.user},
+            ],
             **({} if schema is None else {"response_format": _response_format(schema)}),
             **self._options,
         }
@@ -80,20 +85,24 @@ class OpenAIModel(Model):
         return _read(completion)
 
 
-def _ask(client: openai.OpenAI, sent: dict[str, Any]) -> Any:  # noqa: ANN401  # whatever the server sent
-    limit = sent.pop("timeout", None)
-    return client.with_options(max_retries=0).chat.completions.create(**sent, **_timeout(client, limit))
+def _ask(client: openai.OpenAI, sent: dict[str, Any]) -> Any:
+    create: Any = client.with_options(max_retries=0).chat.completions.create
+    return create(**{**sent, **_timeout(client, sent.pop("timeout", None))})
 
 
-def _aask(client: openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:  # noqa: ANN401  # whatever the server sent
-    limit = sent.pop("timeout", None)
-    return client.with_options(max_retries=0).chat.completions.create(**sent, **_timeout(client, limit))
+def _aask(client: openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:
+    create: Any = client.with_options(max_retries=0).chat.completions.create
+    return create(**{**sent, **_timeout(client, sent.pop("timeout", None))})
 
 
 def _timeout(client: openai.OpenAI | openai.AsyncOpenAI, limit: float | None) -> dict[str, float]:
     """The deadline as the request's timeout, unless the client's own is shorter or finer."""
     own = client.timeout
-    untouched = own == openai.DEFAULT_TIMEOUT or own is None or (isinstance(own, (int, float)) and limit is not None and own > limit)
+    untouched = (
+        own == openai.DEFAULT_TIMEOUT
+        or own is None
+        or (isinstance(own, (int, float)) and limit is not None and own > limit)
+    )
     return {} if limit is None or not untouched else {"timeout": limit}
 
 
@@ -101,7 +110,7 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
-def _read(completion: Any) -> Reply:  # noqa: ANN401  # the client doesn't validate what the server sent
+def _read(completion: Any) -> Reply:
     choices = getattr(completion, "choices", None)
     if not isinstance(choices, list) or len(choices) != 1:
         raise ValueError("the server's reply is not a chat completion with one choice")
@@ -115,7 +124,7 @@ def _read(completion: Any) -> Reply:  # noqa: ANN401  # the client doesn't valid
     )
 
 
-def _usage(usage: Any) -> Usage | None:  # noqa: ANN401  # the client doesn't validate what the server sent
+def _usage(usage: Any) -> Usage | None:
     if usage is None:
         return None
     counts = (getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))

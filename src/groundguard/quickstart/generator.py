@@ -105,7 +105,12 @@ def _sentences(chunks: Sequence[Chunk]) -> Iterator[_Sentence]:
         above = frozenset(content_words(str(chunk.metadata.get("heading") or "")))
         for statement in statements(body(chunk)):
             text = " ".join(statement.text.split())
-            yield _Sentence(_MARKS.sub("", text, count=1) if _MARKS.match(text) else text, position, frozenset(content_words(text)), above)
+            yield _Sentence(
+                _MARKS.sub("", text, count=1) if _MARKS.match(text) else text,
+                position,
+                frozenset(content_words(text)),
+                above,
+            )
             position += 1
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from groundguard.errors import UsageError
 
 _QUESTION_WORDS = frozenset(
-    "also anyone anything could hello hi how's many may might much must need please shall someone something tell"
+    "also anyone anything could get gets give got hello hi how's many may might much must need please shall someone something tell"
     " thank thanks us want whose would yes".split()
 )
 _APOSTROPHES = re.compile(r"(?<=\w)['\u2019\u02bc](?=\w)")

@@ -1,4 +1,4 @@
-"""One structlog event a response, through the stdlib logger `groundguard`; silent until the application configures it."""
+"""One structlog event a response, through the stdlib logger `groundguard`: silent until the application sets it up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from groundguard.telemetry import names
 _logger = logging.getLogger(names.LOGGER)
 _logger.addHandler(logging.NullHandler())
 
-_PROCESSORS = [
+_PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso"),
@@ -34,7 +34,7 @@ def log(response: Response[object], trace_id: str | None) -> None:
             _bound().log(level, names.EVENT, **_fields(response, trace_id))
 
 
-def _bound() -> Any:  # noqa: ANN401  # structlog's bound loggers share no type
+def _bound() -> Any:
     processors = None if structlog.is_configured() else _PROCESSORS
     return structlog.wrap_logger(_logger, processors, wrapper_class=structlog.stdlib.BoundLogger)
 

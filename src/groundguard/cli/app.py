@@ -1,0 +1,62 @@
+"""The commands put together."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+
+from groundguard.cli.ask import ask
+from groundguard.cli.check import check
+from groundguard.cli.demo import demo
+from groundguard.cli.doctor import doctor
+
+HELP = """\
+Labels every answer of a RAG pipeline: answered, ungrounded or no_context.
+
+Start here, with no key and no network:
+
+    groundguard demo
+
+    groundguard ask --docs ./docs "How long is the warranty?"
+
+Judge an answer that your own pipeline gave:
+
+    groundguard check --question "How long?" --answer "Two years." --context warranty.md
+
+    groundguard check --input answers.jsonl --output labels.jsonl
+
+Have a model judge (any OpenAI-compatible server, by OPENAI_BASE_URL and OPENAI_API_KEY):
+
+    groundguard doctor --judge openai:NAME
+
+    groundguard ask --docs ./docs --judge openai:NAME "How long is the warranty?"
+
+Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input, 3 the judge failed."""
+
+app = typer.Typer(
+    help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+for command in (ask, check, doctor, demo):
+    app.command()(command)
+
+
+def _show_version(*, asked: bool) -> None:
+    if not asked:
+        return
+    try:
+        typer.echo(f"groundguard {version('groundguard-rag')}")
+    except PackageNotFoundError:
+        typer.echo("groundguard (run from its source, not installed)")
+    raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[  # noqa: ARG001  # the callback acts on it
+        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=lambda value: _show_version(asked=value))
+    ] = False,
+) -> None:
+    """What stands before a command."""

@@ -1,0 +1,167 @@
+"""`groundguard check --input`: JSON Lines in, JSON Lines out, in order, one line in memory at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TextIO
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from groundguard.capture import TEXT_KEYS, freeze
+from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED
+from groundguard.cli.show import as_json, err
+from groundguard.errors import InputError
+from groundguard.guard import Guard
+from groundguard.records import JUDGE_FAILURES, Chunk, Exchange, Response, Status
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the lines so far."""
+
+    statuses: Counter[Status] = field(default_factory=Counter)
+    failures: int = 0
+    bad: int = 0
+
+    def count(self, response: Response[Any]) -> None:
+        """Count a response."""
+        self.statuses[response.status] += 1
+        self.failures += response.reason in JUDGE_FAILURES
+
+    @property
+    def code(self) -> int:
+        """The exit code. Nothing checked is not a pass."""
+        checked = self.statuses.total()
+        if self.bad or not checked:
+            return BAD_INPUT
+        if self.failures:
+            return JUDGE_FAILED
+        return FINE if self.statuses[Status.ANSWERED] == checked else NOT_ANSWERED
+
+    def __str__(self) -> str:
+        statuses = ", ".join(f"{self.statuses[status]} {status}" for status in Status)
+        return f"{self.statuses.total()} checked: {statuses}; judge failures {self.failures}; bad lines {self.bad}"
+
+
+def check_file(guard: Guard, source: str, target: str) -> int:
+    """Judge every line of `source` and write a line for each to `target`; returns the exit code.
+
+    Raises:
+        InputError: if a file can't be opened, or both are the same.
+    """
+    tally = Tally()
+    with _source(source) as lines, _target(target, lines) as out, _progress(lines, out) as progress:
+        try:
+            for number, line in _numbered(lines):
+                out.write(_checked(guard, number, line, tally) + "\n")
+                out.flush()
+                progress(lines)
+        finally:
+            err().print(f"groundguard: {tally}", soft_wrap=True)
+    return tally.code
+
+
+def _numbered(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    for number, line in enumerate(lines, 1):
+        content = line.removeprefix(_BOM) if number == 1 else line
+        if content.strip():
+            yield number, content
+
+
+def _checked(guard: Guard, number: int, line: bytes, tally: Tally) -> str:
+    """One line of output for one line of input."""
+    try:
+        exchange = _exchange(line)
+    except (InputError, TypeError, ValueError, RecursionError) as error:
+        tally.bad += 1
+        return as_json({"line": number, "error": _what(error)})
+    response = guard.check(exchange.question, answer=exchange.answer, chunks=exchange.chunks)
+    tally.count(response)
+    return as_json(response.to_dict())
+
+
+def _what(error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 (byte {error.start})"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} (column {error.colno})"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _exchange(line: bytes) -> Exchange:
+    item = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
+    if not isinstance(item, dict):
+        raise InputError(f"not a JSON object but {_kind(item)}")
+    question, answer = (_text(item, key) for key in ("question", "answer"))
+    chunks = item.get("chunks")
+    if not isinstance(chunks, list):
+        raise InputError(f'"chunks" must be a list of strings or objects, not {_kind(chunks)}')
+    return Exchange(question, tuple(_chunk(chunk, number) for number, chunk in enumerate(chunks, 1)), answer)
+
+
+def _text(item: Mapping[str, Any], key: str) -> str:
+    value = item.get(key)
+    if not isinstance(value, str):
+        raise InputError(f'"{key}" must be a string, not {_kind(value)}' if key in item else f'"{key}" is missing')
+    return value
+
+
+def _chunk(value: object, number: int) -> Chunk:
+    if isinstance(value, str):
+        return Chunk(value)
+    if not isinstance(value, dict) or not any(isinstance(value.get(key), str) for key in TEXT_KEYS):
+        raise InputError(f'chunk {number} must be a string or an object with "text", not {_kind(value)}')
+    chunk = freeze(value)[0]
+    as_json(chunk.text)
+    return chunk
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise InputError(f"not JSON: {name} is no JSON value")
+
+
+@contextmanager
+def _source(name: str) -> Iterator[BinaryIO]:
+    with nullcontext(sys.stdin.buffer) if name == "-" else _opened(name, "rb") as lines:
+        yield lines
+
+
+@contextmanager
+def _target(name: str, source: BinaryIO) -> Iterator[TextIO]:
+    if name == "-":
+        yield sys.stdout
+        return
+    if Path(name).exists() and _same(source, name):
+        raise InputError(f"--output {name} is the file that --input reads: choose another")
+    with _opened(name, "w", encoding="ascii", newline="\n") as out:
+        yield out
+
+
+def _same(source: BinaryIO, name: str) -> bool:
+    try:
+        read = os.fstat(source.fileno())
+    except OSError:
+        return False
+    return stat.S_ISREG(read.st_mode) and os.path.samestat(read, Path(name).stat())
+
+
+def _opened(name: str, mode: str, **how: Any) -> Any:  # noqa: ANN401  # text or binary, by mode
+    try:
+        return Path(name).open(mode, **how)
+    except OSError as error:
+        raise InputError(f"can't open {name}: {error.strerror}") from error

@@ -1,0 +1,36 @@
+"""The options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from groundguard.cli.exits import CommandError
+from groundguard.judges import FactCheck, Judge, Lexical
+
+JudgeName = Annotated[
+    str,
+    typer.Option("--judge", metavar="JUDGE", help="Who decides: 'lexical' compares words, 'openai:NAME' asks a model."),
+]
+Constrained = Annotated[
+    bool, typer.Option("--constrained", help="Make the server allow nothing but a verdict (JSON schema).")
+]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one judgement, retries included.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the whole response as one JSON document.")]
+
+
+def judge_named(name: str, *, constrained: bool) -> Judge:
+    """The judge that `--judge` names.
+
+    Raises:
+        CommandError: if it names none.
+        UsageError: if the environment lacks what it needs.
+    """
+    if name == "lexical":
+        if constrained:
+            raise CommandError("--constrained is for a model: add --judge openai:NAME")
+        return Lexical()
+    if name.startswith("openai:"):
+        return FactCheck(name, constrained=constrained)
+    raise CommandError(f"--judge is 'lexical' or 'openai:NAME', not {name!r}")

@@ -1,0 +1,154 @@
+"""Scripted fakes for tests, ours and yours. Each works in both doors and remembers what it was given.
+
+```python
+guard = Guard(FactCheck(ScriptedModel("yes")), retriever=ScriptedRetriever("…"), generator=ScriptedGenerator("…"))
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, TypeVar
+
+from groundguard.capture import freeze
+from groundguard.errors import forget_warnings
+from groundguard.flow.steps import Call, Callee, Flow
+from groundguard.judges import Judge
+from groundguard.models import Model, Prompt, Reply
+from groundguard.records import Chunk, Decision, Exchange, Usage, Verdict
+
+__all__ = ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"]
+
+T = TypeVar("T")
+
+
+class Script(Generic[T]):
+    """Lines to say in order; an exception is raised instead of said; the last line is said for ever."""
+
+    def __init__(self, lines: Iterable[T | BaseException]) -> None:
+        self._lines = list(lines)
+        if not self._lines:
+            raise ValueError("a script has at least one line")
+        self._next = 0
+
+    def say(self) -> T:
+        """The next line."""
+        line = self._lines[min(self._next, len(self._lines) - 1)]
+        self._next += 1
+        if isinstance(line, BaseException):
+            raise line
+        return line
+
+
+class ScriptedModel(Model):
+    """A model that replies by script.
+
+    Args:
+        *replies: Texts, `Reply`s or exceptions, in order; the last one for ever. Anything else is sent as content.
+        name: The model's name.
+
+    Attributes:
+        prompts: What it was asked, in order.
+        schemas: The schema that came with each prompt, or None.
+    """
+
+    def __init__(self, *replies: Any, name: str = "scripted") -> None:
+        self._script: Script[Any] = Script(replies)
+        self._name = name
+        self.prompts: list[Prompt] = []
+        self.schemas: list[Mapping[str, Any] | None] = []
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._name
+
+    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
+        """Say the next line."""
+
+        def ask() -> Reply:
+            self.prompts.append(prompt)
+            self.schemas.append(schema)
+            line = self._script.say()
+            return line if isinstance(line, Reply) else Reply(line, "stop", usage=Usage(10_000, 1), model=self._name)
+
+        return (yield Call(Callee(ask, None, f"the model {self._name}"), retry="default"))
+
+
+class ScriptedJudge(Judge):
+    """A judge that decides by script.
+
+    Args:
+        *verdicts: `Verdict`s, `Decision`s, truth values or exceptions, in order; the last one for ever.
+
+    Attributes:
+        exchanges: What it was asked about, in order.
+    """
+
+    def __init__(self, *verdicts: Verdict | Decision | bool | BaseException) -> None:
+        self._script: Script[Verdict | Decision | bool] = Script(verdicts)
+        self.exchanges: list[Exchange] = []
+
+    @property
+    def name(self) -> str:
+        """`scripted`."""
+        return "scripted"
+
+    @property
+    def fingerprint(self) -> str:
+        """`scripted`."""
+        return "scripted"
+
+    def flow(self, exchange: Exchange) -> Flow[Verdict]:
+        """Say the next verdict."""
+
+        def decide() -> Verdict:
+            self.exchanges.append(exchange)
+            line = self._script.say()
+            if isinstance(line, bool):
+                line = Decision.SUPPORTED if line else Decision.UNSUPPORTED
+            return line if isinstance(line, Verdict) else Verdict(line)
+
+        return (yield Call(Callee(decide, None, "the scripted judge"), retry="asked"))
+
+
+class ScriptedRetriever:
+    """A retriever that finds the same chunks for every question.
+
+    Args:
+        chunks: Whatever a guard takes for chunks; an exception is raised instead.
+
+    Attributes:
+        questions: What it was asked, in order.
+    """
+
+    def __init__(self, chunks: object = ()) -> None:
+        self._script: Script[tuple[Chunk, ...]] = Script(
+            [chunks if isinstance(chunks, BaseException) else freeze(chunks)]
+        )
+        self.questions: list[str] = []
+
+    def __call__(self, question: str) -> tuple[Chunk, ...]:
+        """Find the chunks."""
+        self.questions.append(question)
+        return self._script.say()
+
+
+class ScriptedGenerator:
+    """A generator that answers by script.
+
+    Args:
+        *answers: Texts or exceptions, in order; the last one for ever.
+
+    Attributes:
+        calls: The question and chunks of each call, in order.
+    """
+
+    def __init__(self, *answers: str | BaseException) -> None:
+        self._script: Script[str] = Script(answers)
+        self.calls: list[tuple[str, tuple[Chunk, ...]]] = []
+
+    def __call__(self, question: str, chunks: tuple[Chunk, ...]) -> str:
+        """Say the next answer."""
+        self.calls.append((question, chunks))
+        return self._script.say()

@@ -70,10 +70,18 @@ class Found(NamedTuple):
 
 @dataclass(slots=True)
 class Recorder:
-    """Collects what is reported during one guarded run, and nothing after it."""
+    """Collects what is reported during one guarded run, and nothing after it.
+
+    Attributes:
+        recorded: What `record_chunks` reported, in order.
+        events: What retrievers returned, by the order in which they began.
+        listener: Whoever hears those retrievers for this run.
+        open: Whether the run goes on.
+    """
 
     recorded: list[tuple[Chunk, ...]] = field(default_factory=list)
-    events: list[tuple[Chunk, ...]] = field(default_factory=list)
+    events: dict[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    listener: Any = field(default=None, repr=False, compare=False)
     open: bool = True
 
     @contextmanager
@@ -110,11 +118,21 @@ def record_chunks(chunks: object) -> tuple[Chunk, ...]:
     return frozen
 
 
-def record_event(chunks: object) -> None:
-    """Report what an outermost retriever returned: way 4."""
-    recorder = _recorder.get()
-    if recorder is not None and recorder.open:
-        recorder.events.append(freeze(chunks))
+def current_recorder() -> Recorder | None:
+    """The recorder of the guarded run that this code runs below, if any."""
+    return _recorder.get()
+
+
+def record_event(recorder: Recorder, place: int, chunks: object) -> None:
+    """Report what an outermost retriever returned: way 4.
+
+    Args:
+        recorder: Of the run that the retriever belongs to; callbacks come from any thread and context.
+        place: Its rank among the retrievers of the run, by when they began: parallel ones end in any order.
+        chunks: What it returned.
+    """
+    if recorder.open:
+        recorder.events[place] = freeze(chunks)
 
 
 def find_chunks(output: object, recorder: Recorder, selector: Selector | None = None) -> Found:
@@ -136,7 +154,7 @@ def found_below(recorder: Recorder) -> Found:
     if recorder.recorded:
         return Found(sum(recorder.recorded, ()), ChunksFrom.RECORDED)
     if recorder.events:
-        return Found(sum(recorder.events, ()), ChunksFrom.EVENTS)
+        return Found(sum((chunks for _, chunks in sorted(recorder.events.items())), ()), ChunksFrom.EVENTS)
     return Found((), ChunksFrom.NOT_OBSERVED)
 
 

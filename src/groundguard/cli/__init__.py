@@ -18,7 +18,7 @@ def main() -> None:
         sys.exit(130)
 
 
-def _app() -> Any:  # noqa: ANN401  # typer loads only here
+def _app() -> Any:  # typer loads only here
     try:
         from groundguard.cli.app import app  # noqa: PLC0415  # the extra may be missing
     except ModuleNotFoundError as error:

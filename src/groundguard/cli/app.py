@@ -36,7 +36,11 @@ Have a model judge (any OpenAI-compatible server, by OPENAI_BASE_URL and OPENAI_
 Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input, 3 the judge failed."""
 
 app = typer.Typer(
-    help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    help=HELP,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 for command in (ask, check, doctor, demo):
     app.command()(command)
@@ -55,8 +59,14 @@ def _show_version(*, asked: bool) -> None:
 @app.callback()
 def root(
     *,
-    version: Annotated[  # noqa: ARG001  # the callback acts on it
-        bool, typer.Option("--version", help="Show the version.", is_eager=True, callback=lambda value: _show_version(asked=value))
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Show the version.",
+            is_eager=True,
+            callback=lambda value: _show_version(asked=value),
+        ),
     ] = False,
 ) -> None:
     """What stands before a command."""

@@ -21,12 +21,10 @@ Generator = Callable[[str, Sequence[Chunk]], str]
 LEXICAL_HINT = "lexical, which compares words, numbers and names; --judge openai:NAME asks a model"
 
 
-def ask(  # noqa: PLR0913  # one parameter an option
+def ask(  # one parameter an option
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question.")],
     *,
-    docs: Annotated[
-        str, typer.Option("--docs", metavar="PATH", help="A folder of .md and .txt files, or one file.")
-    ],
+    docs: Annotated[str, typer.Option("--docs", metavar="PATH", help="A folder of .md and .txt files, or one file.")],
     model: Annotated[
         str | None,
         typer.Option("--model", metavar="openai:NAME", help="Who writes the answer. Without it, sentences are quoted."),

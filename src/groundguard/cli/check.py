@@ -17,11 +17,12 @@ from groundguard.guard import Guard
 from groundguard.records import Chunk
 
 
-def check(  # noqa: PLR0913  # one parameter an option
+def check(  # one parameter an option
     *,
     question: Annotated[str | None, typer.Option("--question", metavar="TEXT", help="The question.")] = None,
     answer: Annotated[
-        str | None, typer.Option("--answer", metavar="TEXT|@FILE", help="The answer; @FILE reads it, @- from stdin.")
+        str | None,
+        typer.Option("--answer", metavar="TEXT|@FILE", help="The answer; @FILE reads it, @- from stdin."),
     ] = None,
     context: Annotated[
         list[str] | None,
@@ -29,7 +30,11 @@ def check(  # noqa: PLR0913  # one parameter an option
     ] = None,
     input_: Annotated[
         str | None,
-        typer.Option("--input", metavar="FILE", help="Many: a JSON object a line: question, chunks, answer. - is stdin."),
+        typer.Option(
+            "--input",
+            metavar="FILE",
+            help="Many: a JSON object a line: question, chunks, answer. - is stdin.",
+        ),
     ] = None,
     output: Annotated[
         str, typer.Option("--output", metavar="FILE", help="With --input: a response a line. - is stdout.")

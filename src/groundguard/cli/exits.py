@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,7 +31,7 @@ def code_of(response: Response[Any]) -> int:
 
 
 @contextmanager
-def friendly() -> Iterator[None]:
+def friendly() -> Generator[None, None, None]:
     """Around the body of a command: errors and warnings become one line on stderr, and a closed pipe is no error."""
     with _told_warnings():
         try:
@@ -53,7 +53,7 @@ def friendly() -> Iterator[None]:
 
 
 @contextmanager
-def _told_warnings() -> Iterator[None]:
+def _told_warnings() -> Generator[None, None, None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 

@@ -7,15 +7,15 @@ import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO
+from typing import Any, BinaryIO, NoReturn, TextIO, TypeGuard
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from groundguard.capture import TEXT_KEYS, freeze
+from groundguard.capture import TEXT_KEYS, as_chunk
 from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED
 from groundguard.cli.show import as_json, err
 from groundguard.errors import InputError
@@ -23,6 +23,7 @@ from groundguard.guard import Guard
 from groundguard.records import JUDGE_FAILURES, Chunk, Exchange, Response, Status
 
 _BOM = b"\xef\xbb\xbf"
+_KINDS = {"dict": "an object", "list": "a list", "str": "a string", "bool": "true or false", "NoneType": "null"}
 
 
 @dataclass(slots=True)
@@ -60,12 +61,13 @@ def check_file(guard: Guard, source: str, target: str) -> int:
         InputError: if a file can't be opened, or both are the same.
     """
     tally = Tally()
-    with _source(source) as lines, _target(target, lines) as out, _progress(lines, out) as progress:
+    with _source(source) as lines, _target(target, lines) as out:
         try:
-            for number, line in _numbered(lines):
-                out.write(_checked(guard, number, line, tally) + "\n")
-                out.flush()
-                progress(lines)
+            with _progress(lines, out) as advance:
+                for number, line in _numbered(lines):
+                    out.write(_checked(guard, number, line, tally) + "\n")
+                    out.flush()
+                    advance(len(line))
         finally:
             err().print(f"groundguard: {tally}", soft_wrap=True)
     return tally.code
@@ -86,8 +88,31 @@ def _checked(guard: Guard, number: int, line: bytes, tally: Tally) -> str:
         tally.bad += 1
         return as_json({"line": number, "error": _what(error)})
     response = guard.check(exchange.question, answer=exchange.answer, chunks=exchange.chunks)
+    try:
+        written = as_json(response.to_dict())
+    except RecursionError as error:
+        tally.bad += 1
+        return as_json({"line": number, "error": _what(error)})
     tally.count(response)
-    return as_json(response.to_dict())
+    return written
+
+
+@contextmanager
+def _progress(source: BinaryIO, out: TextIO) -> Generator[Callable[[int], None], None, None]:
+    """A bar on stderr, where a person looks and nothing else is written; receives the bytes that were read."""
+    columns = TextColumn("checking"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    console = err()
+    hidden = not console.is_terminal or (out is sys.stdout and out.isatty())
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+        task = progress.add_task("checking", total=_size(source))
+        yield lambda size: progress.advance(task, size)
+
+
+def _size(source: BinaryIO) -> int | None:
+    try:
+        return os.fstat(source.fileno()).st_size or None
+    except OSError:
+        return None
 
 
 def _what(error: Exception) -> str:
@@ -100,11 +125,11 @@ def _what(error: Exception) -> str:
 
 def _exchange(line: bytes) -> Exchange:
     item = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
-    if not isinstance(item, dict):
+    if not _is_object(item):
         raise InputError(f"not a JSON object but {_kind(item)}")
     question, answer = (_text(item, key) for key in ("question", "answer"))
-    chunks = item.get("chunks")
-    if not isinstance(chunks, list):
+    chunks: Any = item.get("chunks")
+    if not _is_list(chunks):
         raise InputError(f'"chunks" must be a list of strings or objects, not {_kind(chunks)}')
     return Exchange(question, tuple(_chunk(chunk, number) for number, chunk in enumerate(chunks, 1)), answer)
 
@@ -119,16 +144,21 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 def _chunk(value: object, number: int) -> Chunk:
     if isinstance(value, str):
         return Chunk(value)
-    if not isinstance(value, dict) or not any(isinstance(value.get(key), str) for key in TEXT_KEYS):
+    if not _is_object(value) or not any(isinstance(value.get(key), str) for key in TEXT_KEYS):
         raise InputError(f'chunk {number} must be a string or an object with "text", not {_kind(value)}')
-    chunk = freeze(value)[0]
-    as_json(chunk.text)
-    return chunk
+    return as_chunk(value)
+
+
+def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[Any]]:
+    return isinstance(value, list)
 
 
 def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
-    return names.get(type(value), "a number")
+    return _KINDS.get(type(value).__name__, "a number")
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -136,13 +166,13 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 @contextmanager
-def _source(name: str) -> Iterator[BinaryIO]:
+def _source(name: str) -> Generator[BinaryIO, None, None]:
     with nullcontext(sys.stdin.buffer) if name == "-" else _opened(name, "rb") as lines:
         yield lines
 
 
 @contextmanager
-def _target(name: str, source: BinaryIO) -> Iterator[TextIO]:
+def _target(name: str, source: BinaryIO) -> Generator[TextIO, None, None]:
     if name == "-":
         yield sys.stdout
         return
@@ -160,7 +190,7 @@ def _same(source: BinaryIO, name: str) -> bool:
     return stat.S_ISREG(read.st_mode) and os.path.samestat(read, Path(name).stat())
 
 
-def _opened(name: str, mode: str, **how: Any) -> Any:  # noqa: ANN401  # text or binary, by mode
+def _opened(name: str, mode: str, **how: Any) -> Any:  # text or binary, by mode
     try:
         return Path(name).open(mode, **how)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What people see. Text from documents, models and users is shown as text: never as markup, never as a terminal command."""
+"""What people see. Text from outside is shown as text: never as markup, never as a command to the terminal."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ def err() -> Console:
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def print_json(value: Any) -> None:  # noqa: ANN401  # any JSON value
+def print_json(value: Any) -> None:  # any JSON value
     """One line of strict JSON in ASCII, on stdout, at once."""
-    print(as_json(value), file=sys.stdout, flush=True)
+    sys.stdout.write(as_json(value) + "\n")
+    sys.stdout.flush()
 
 
-def as_json(value: Any) -> str:  # noqa: ANN401  # any JSON value
+def as_json(value: Any) -> str:  # any JSON value
     """Strict JSON in ASCII, on one line: lone surrogates survive as escapes, NaN is refused."""
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
@@ -76,14 +77,19 @@ def paragraph(console: Console, text: str, style: str = "", indent: int = 2) -> 
     if console.is_terminal:
         console.print(Padding(shown, (0, 0, 0, indent), expand=False))
         return
-    for line in shown.split("\n", allow_blank=True):
-        console.print(Text(" " * indent) + line if line else line, soft_wrap=True)
+    for part in shown.split("\n", allow_blank=True):
+        line(console, Text(" " * indent) + part if part else part)
+
+
+def line(console: Console, text: Text) -> None:
+    """Print one line of styled text; wrapped in a terminal only."""
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def show_label(console: Console, response: Response[Any], indent: int = 0) -> None:
     """Print the status and the reason in words, and what the judge found wrong."""
-    line = Text(" " * indent).append(response.status.value, COLOURS[response.status])
-    console.print(line.append(f"  {REASONS[response.reason]} ({response.reason.value})"), soft_wrap=True)
+    label = Text(" " * indent).append(response.status.value, COLOURS[response.status])
+    line(console, label.append(f"  {REASONS[response.reason]} ({response.reason.value})"))
     verdict = response.verdict
     if verdict is None:
         return

@@ -1,4 +1,4 @@
-"""The embedded default: documents from a folder, chunks, a BM25 retriever, a generator that quotes. No key, no network."""
+"""The embedded default: documents, chunks, a BM25 retriever, a generator that quotes. No key, no network."""
 
 from groundguard.quickstart.chunks import split
 from groundguard.quickstart.documents import SAMPLES, Document, read_documents

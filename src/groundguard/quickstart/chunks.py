@@ -16,7 +16,7 @@ LARGE = 800
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
-_CUTS = (re.compile(r"\n"), re.compile(r"[.!?](?=\s)\s*|[。！？]"), re.compile(r"\s"))
+_CUTS = (re.compile(r"\n"), re.compile(r"[.!?](?=\s)\s*|[\u3002\uff01\uff1f]"), re.compile(r"\s"))
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class _Block:
 
     heading: str
     line: int
-    lines: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list[str])
 
     @property
     def text(self) -> str:

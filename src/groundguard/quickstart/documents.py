@@ -18,11 +18,11 @@ SAMPLES = Path(__file__).parent / "documents"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document.
+    r"""One document.
 
     Attributes:
         path: Where it lies below the folder that was read, with `/` on every system.
-        text: Its text; every line ends in `\\n` only.
+        text: Its text; every line ends in `\n` only.
     """
 
     path: str

@@ -86,9 +86,10 @@ class ModelGenerator:
         """
         asked = retrying(self._model.reply(_prompt(question, chunks)), self._retry)
         reply = run(within(asked, self._timeout, time.monotonic))
-        if not isinstance(reply.content, str):
-            raise ValueError(f"the model {self._model.name} sent no text" + (", it refused" if reply.refusal else ""))
-        return reply.content
+        text = reply.content if isinstance(reply.content, str) else None
+        if text is None:
+            raise ValueError(f"the model {self._model.name} sent no text{', it refused' if reply.refusal else ''}")
+        return text
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class BM25Retriever:
         return tuple(replace(self._chunks[at], score=scores[at]) for at in found[: self._k])
 
 
-def _index(words: list[list[str]]) -> Any:  # noqa: ANN401  # the library has no types
+def _index(words: list[list[str]]) -> Any:  # the library has no types
     """The index; None if there is nothing to search."""
     library = bm25s()
     logging.getLogger("bm25s").setLevel(logging.WARNING)

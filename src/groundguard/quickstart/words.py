@@ -11,9 +11,10 @@ from typing import Any
 
 from groundguard.errors import UsageError
 
-_QUESTION_WORDS = frozenset(
-    "also anyone anything could get gets give got hello hi how's many may might much must need please shall someone something tell"
-    " thank thanks us want whose would yes".split()
+_QUESTION_WORDS = (
+    *("also", "anyone", "anything", "could", "get", "gets", "give", "got", "hello", "hi", "how's", "many", "may"),
+    *("might", "much", "must", "need", "please", "shall", "someone", "something", "tell", "thank", "thanks", "us"),
+    *("want", "whose", "would", "yes"),
 )
 _APOSTROPHES = re.compile(r"(?<=\w)['\u2019\u02bc](?=\w)")
 _UNSPACED = re.compile(
@@ -33,7 +34,7 @@ def content_words(text: str) -> list[str]:
     return [term for word in _words(text) for term in _terms(word)]
 
 
-def bm25s() -> Any:  # noqa: ANN401  # the library has no types
+def bm25s() -> Any:  # the library has no types
     """The BM25 library, which loads numpy: at first need.
 
     Raises:

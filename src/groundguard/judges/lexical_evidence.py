@@ -1,0 +1,99 @@
+"""What the lexical judge holds a statement against: the sentences of the chunks, each with its neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from groundguard.judges.lexical_tokens import Reading, Token, read
+from groundguard.judges.statements import statements
+
+_CANDIDATES = 8
+_MOST_LOOKED_AT = 20_000
+_GENERAL = 0.3
+_EXACT = 1.5
+
+
+@dataclass(frozen=True)
+class Window:
+    """One sentence of a chunk and what may be borrowed for it: its neighbours and the chunk's first sentence.
+
+    Attributes:
+        core: The sentence itself.
+        around: The other sentences.
+        chunk: The chunk's position, from 0.
+    """
+
+    core: Reading
+    around: tuple[Reading, ...]
+    chunk: int
+
+    @cached_property
+    def nearby(self) -> frozenset[str]:
+        """What the neighbours say."""
+        return frozenset[str]().union(*(reading.bases for reading in self.around))
+
+    @cached_property
+    def numbers(self) -> tuple[Token, ...]:
+        """The numbers of all its sentences."""
+        return tuple(token for reading in (self.core, *self.around) for token in reading.numbers)
+
+
+class Evidence:
+    """The chunks, read once and indexed by what their sentences say."""
+
+    def __init__(self, chunks: Iterable[str]) -> None:
+        self._readings: list[Reading] = []
+        self._homes: list[tuple[int, int, int]] = []
+        for position, chunk in enumerate(chunks):
+            first = len(self._readings)
+            self._readings += [read(statement.text) for statement in statements(chunk)]
+            last = len(self._readings)
+            self._homes += [(position, first, last)] * (last - first)
+        self._places: dict[str, list[int]] = defaultdict(list)
+        self._same: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for place, reading in enumerate(self._readings):
+            self._same[reading.key].append(place)
+            for base in reading.bases:
+                self._places[base].append(place)
+
+    def weight(self, token: Token) -> float:
+        """How much a token counts: rare words and numbers more, general words less."""
+        kind = _GENERAL if token.counts == 1 else _EXACT if token.exact or token.capital else 1.0
+        seen = len(self._places.get(token.base, ())) or 0.5
+        return kind * math.log(1 + (len(self._readings) + 1) / seen)
+
+    def knows(self, base: str) -> bool:
+        """Whether any sentence says it."""
+        return base in self._places
+
+    def same(self, statement: Reading) -> list[Window]:
+        """The windows whose sentence is the statement, word for word."""
+        return [self._window(place) for place in self._same.get(statement.key, ())[:_CANDIDATES]]
+
+    def nearest(self, statement: Reading) -> list[Window]:
+        """The windows whose sentence shares most with the statement."""
+        tokens = {base: self.weight(token) for token in statement.content for base in _bases(token)}
+        shared: Counter[int] = Counter()
+        looked_at = 0
+        for base in sorted(tokens, key=lambda base: (len(self._places.get(base, ())), base)):
+            places: Sequence[int] = self._places.get(base, ())
+            looked_at += len(places)
+            if looked_at > _MOST_LOOKED_AT and shared:
+                break
+            for place in places[:_MOST_LOOKED_AT]:
+                shared[place] += tokens[base]  # type: ignore[assignment]  # a Counter adds floats as well
+        best = sorted(shared, key=lambda place: (-shared[place], place))[:_CANDIDATES]
+        return [self._window(place) for place in best]
+
+    def _window(self, place: int) -> Window:
+        chunk, first, last = self._homes[place]
+        near = {first, *range(max(first, place - 1), min(last, place + 2))} - {place}
+        return Window(self._readings[place], tuple(self._readings[other] for other in sorted(near)), chunk)
+
+
+def _bases(token: Token) -> tuple[str, ...]:
+    return (token.base, *(f"#{value.normalize():f}" for value in token.values[1:]))

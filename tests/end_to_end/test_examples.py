@@ -1,0 +1,32 @@
+"""Every numbered example runs, offline, and prints what it is about."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
+
+PRINTS = {
+    "01_plain_functions": ["answered", "ungrounded  unsupported", "no_context  no_chunks"],
+    "02_decorator": ["answered", "ungrounded (unsupported) -> The warranty lasts ten years."],
+    "03_langchain": ["answered"],
+    "04_streaming": ["'on 240 volts.'\n   ungrounded", "'Better ask an electrician.'\n   ungrounded"],
+    "05_spans": ["  retrieval groundguard", "  groundguard check  answered", "invoke_workflow groundguard  answered"],
+}
+
+
+@pytest.mark.parametrize("name", sorted(PRINTS))
+def test_the_example_prints(name):
+    done = run(next(path for path in EXAMPLES if path.stem == name))
+    assert done.returncode == 0, done.stderr
+    assert [line for line in PRINTS[name] if line not in done.stdout] == []
+
+
+def test_no_example_is_left_out():
+    assert {path.stem for path in EXAMPLES} == {*PRINTS, "06_model_judge"}
+
+
+def run(path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60, check=False)

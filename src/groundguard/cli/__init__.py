@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 _EXTRA = frozenset({"bm25s", "numpy", "rich", "typer"})
@@ -11,7 +13,7 @@ _EXTRA = frozenset({"bm25s", "numpy", "rich", "typer"})
 
 def main() -> None:
     """The command `groundguard`. Exits with its code."""
-    _never_fail_to_print()
+    _prepare_streams()
     try:
         _app()()
     except KeyboardInterrupt:
@@ -30,8 +32,11 @@ def _app() -> Any:  # typer loads only here
     return app
 
 
-def _never_fail_to_print() -> None:
-    """Let a terminal that can't show a character show a replacement for it."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
+def _prepare_streams() -> None:
+    """Let a terminal that can't show a character show a replacement; where a stream is closed, let it be empty."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  # stays open
+        elif mode == "w" and isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -46,8 +46,8 @@ for command in (ask, check, doctor, demo):
     app.command()(command)
 
 
-def _show_version(*, asked: bool) -> None:
-    if not asked:
+def _show_version(value: bool) -> None:  # noqa: FBT001  # typer calls it so
+    if not value:
         return
     try:
         typer.echo(f"groundguard {version('groundguard-rag')}")
@@ -65,7 +65,7 @@ def root(
             "--version",
             help="Show the version.",
             is_eager=True,
-            callback=lambda value: _show_version(asked=value),
+            callback=_show_version,
         ),
     ] = False,
 ) -> None:

@@ -10,7 +10,6 @@ import typer
 from groundguard.cli.exits import CommandError, code_of, friendly
 from groundguard.cli.options import AsJson, Constrained, JudgeName, Timeout, judge_named
 from groundguard.cli.show import cut, print_json, show_response
-from groundguard.errors import GroundguardError
 from groundguard.guard import Guard
 from groundguard.policy import Return
 from groundguard.quickstart import BM25Retriever, ExtractiveGenerator, ModelGenerator, read_documents, split
@@ -70,8 +69,6 @@ def _generator(model: str | None) -> Generator:
     def answer(question: str, chunks: Sequence[Chunk]) -> str:
         try:
             return generator(question, chunks)
-        except GroundguardError:
-            raise
         except Exception as error:
             raise CommandError(f"{model} could not answer: {type(error).__name__}: {cut(str(error))}") from error
 

@@ -61,7 +61,7 @@ def check(  # one parameter an option
         else:
             if question is None or answer is None or not context:
                 raise CommandError("check needs --question, --answer and --context, or --input")
-            chunks = [Chunk(_read(name), source=name) for name in context]
+            chunks = [Chunk(_read(name), source="stdin" if name == "-" else name) for name in context]
             response = guard.check(question, answer=_answer(answer), chunks=chunks)
             present(response, guard, as_json=as_json)
             code = code_of(response)

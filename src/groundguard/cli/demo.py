@@ -25,7 +25,7 @@ NEXT = (
 
 def demo() -> None:
     """Show the three statuses on the help pages of a fictional shop: no key, no network."""
-    with friendly():
+    with friendly(notes=False):
         console = out()
         quoting = Guard(
             Lexical(),
@@ -46,7 +46,7 @@ def demo() -> None:
             console,
             2,
             inventing,
-            "Can I return a lamp after two months?",
+            "Can I return a lamp after two months, and is the delivery fee refunded?",
             "The answer is scripted: it is what a chatbot might have made up.",
         )
         _scene(
@@ -72,7 +72,8 @@ def _scene(console: Console, number: int, guard: Guard, question: str, how: str)
     show_label(console, response, 3)
     if response.chunks:
         best = response.chunks[0]
-        paragraph(console, f"checked against {len(response.chunks)} chunks, first {best.source}", "dim", 3)
+        count = f"{len(response.chunks)} chunk{'' if len(response.chunks) == 1 else 's'}"
+        paragraph(console, f"checked against {count}, first {best.source}", "dim", 3)
 
 
 def _close(console: Console) -> None:

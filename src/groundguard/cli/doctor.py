@@ -55,6 +55,9 @@ def _show(console: Console, finding: Finding) -> None:
     mark, colour = _mark(finding)
     line(console, Text(mark, style=colour).append(f"  {finding.case.what}", "default"))
     paragraph(console, _said(finding), "", 2)
+    if finding.was_read and not finding.was_right:
+        paragraph(console, f"chunk: {finding.case.exchange.chunks[0].text}", "dim", 2)
+        paragraph(console, f"answer: {finding.case.exchange.answer}", "dim", 2)
     if not finding.was_read:
         paragraph(console, f"{finding.verdict.reason}: {cut(escaped(finding.verdict.detail or ''))}", "dim", 2)
 

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -31,13 +31,16 @@ def code_of(response: Response[Any]) -> int:
 
 
 @contextmanager
-def friendly() -> Generator[None, None, None]:
-    """Around the body of a command: errors and warnings become one line on stderr, and a closed pipe is no error."""
-    with _told_warnings():
+def friendly(*, notes: bool = True) -> Generator[None, None, None]:
+    """Around the body of a command: errors and warnings become one line on stderr, and a closed pipe is no error.
+
+    Args:
+        notes: Whether to show warnings; a command that says the same in its own words leaves them out.
+    """
+    with _told_warnings("always" if notes else "ignore"):
         try:
             yield
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
         except GroundguardError as error:
             _tell(str(error))
             raise typer.Exit(BAD_INPUT) from error
@@ -46,6 +49,7 @@ def friendly() -> Generator[None, None, None]:
             raise typer.Exit(PIPE_CLOSED) from error
         except OSError as error:
             _tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            _drop_output_that_fails()
             raise typer.Exit(BAD_INPUT) from error
         except KeyboardInterrupt as error:
             _tell("stopped")
@@ -53,7 +57,7 @@ def friendly() -> Generator[None, None, None]:
 
 
 @contextmanager
-def _told_warnings() -> Generator[None, None, None]:
+def _told_warnings(action: Literal["always", "ignore"]) -> Generator[None, None, None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
@@ -63,13 +67,20 @@ def _told_warnings() -> Generator[None, None, None]:
             else:
                 usual(message, category, *where, **more)
 
-        warnings.simplefilter("always", GroundguardWarning)
+        warnings.simplefilter(action, GroundguardWarning)
         warnings.showwarning = show
         yield
 
 
 def _tell(message: str) -> None:
     typer.echo(f"groundguard: {' '.join(visible(message).split())}", err=True)
+
+
+def _drop_output_that_fails() -> None:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
 
 
 def _drop_output() -> None:

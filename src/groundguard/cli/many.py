@@ -30,7 +30,7 @@ _KINDS = {"dict": "an object", "list": "a list", "str": "a string", "bool": "tru
 class Tally:
     """What became of the lines so far."""
 
-    statuses: Counter[Status] = field(default_factory=Counter)
+    statuses: Counter[Status] = field(default_factory=Counter[Status])
     failures: int = 0
     bad: int = 0
 

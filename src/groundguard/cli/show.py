@@ -39,14 +39,20 @@ MUCH = 400
 _HARMLESS = frozenset("\n\u200c\u200d")
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the command decide, where rich would exit with 1."""
+        raise BrokenPipeError
+
+
 def out() -> Console:
     """Where results go."""
-    return Console(highlight=False, markup=False, emoji=False)
+    return _Console(highlight=False, markup=False, emoji=False)
 
 
 def err() -> Console:
     """Where everything else goes."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+    return _Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def print_json(value: Any) -> None:  # any JSON value

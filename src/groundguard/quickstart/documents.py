@@ -49,7 +49,7 @@ def read_documents(path: str | os.PathLike[str]) -> tuple[Document, ...]:
 
 
 def _files_below(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root, onerror=_cannot_read):
+    for folder, folders, names in os.walk(root, onerror=_cannot_list):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
             file = Path(folder, name)
@@ -61,11 +61,11 @@ def _read(file: Path) -> str:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        _cannot_read(error)
+        raise InputError(f"can't read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8 and try again") from error
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _cannot_read(error: OSError) -> NoReturn:
-    raise InputError(f"can't read {error.filename}: {error.strerror}") from error
+def _cannot_list(error: OSError) -> NoReturn:
+    raise InputError(f"can't list {error.filename}: {error.strerror}") from error

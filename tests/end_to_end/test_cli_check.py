@@ -1,0 +1,253 @@
+"""`groundguard check`: one answer, and a file of them."""
+
+import json
+import os
+
+import pytest
+
+from end_to_end.chat_server import chat_server
+from end_to_end.command import invoke, process
+from groundguard.records import Response
+
+GOOD = {"question": "How long?", "answer": "The warranty lasts 2 years.", "chunks": ["The warranty lasts 2 years."]}
+WRONG = {**GOOD, "answer": "The warranty lasts 5 years."}
+NOTHING = {**GOOD, "chunks": []}
+
+
+@pytest.fixture
+def context(tmp_path):
+    file = tmp_path / "warranty.md"
+    file.write_text("The warranty lasts 2 years.\n")
+    return file
+
+
+def one(answer, *context, **more):
+    contexts = [part for file in context for part in ("--context", file)]
+    return invoke("check", "--question", "How long?", "--answer", answer, *contexts, **more)
+
+
+def many(tmp_path, *items, args=()):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_bytes(
+        b"".join(item if isinstance(item, bytes) else json.dumps(item).encode() + b"\n" for item in items)
+    )
+    result = invoke("check", "--input", source, "--output", target, *args)
+    return result, [json.loads(line, parse_constant=pytest.fail) for line in target.read_bytes().splitlines()]
+
+
+def test_a_supported_answer(context):
+    result = one("The warranty lasts 2 years.", context)
+    assert result.exit_code == 0
+    assert "answered" in result.stdout
+    assert str(context) in result.stdout
+
+
+def test_an_unsupported_answer_says_what_is_wrong(context):
+    result = one("The warranty lasts 5 years.", context)
+    assert result.exit_code == 1
+    assert "ungrounded" in result.stdout
+    assert "- The warranty lasts 5 years." in result.stdout
+
+
+def test_each_context_is_one_chunk(context, tmp_path):
+    other = tmp_path / "blank.md"
+    other.write_text(" ")
+    data = json.loads(
+        invoke("check", "--json", "--question", "q", "--answer", "x", "--context", context, "--context", other).stdout
+    )
+    assert [chunk["source"] for chunk in data["chunks"]] == [str(context), str(other)]
+    assert data["chunks"][0]["text"] == "The warranty lasts 2 years.\n"
+
+
+def test_blank_contexts_are_no_context_and_a_blank_answer_is_ungrounded(context, tmp_path):
+    blank = tmp_path / "blank.md"
+    blank.write_text("\n")
+    assert "(blank_chunks)" in one("x", blank).stdout
+    result = one(" ", context)
+    assert result.exit_code == 1
+    assert "(empty_answer)" in result.stdout
+
+
+def test_answer_and_context_from_files_and_stdin(context, tmp_path):
+    answer = tmp_path / "answer.txt"
+    answer.write_bytes(b"\xef\xbb\xbfThe warranty lasts 2 years.\n")
+    assert one(f"@{answer}", context).exit_code == 0
+    assert one("@-", context, stdin="The warranty lasts 2 years.").exit_code == 0
+    assert one("The warranty lasts 2 years.", "-", stdin="The warranty lasts 2 years.").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "check needs --question, --answer and --context, or --input"),
+        (["--question", "q", "--answer", "a"], "check needs --question, --answer and --context, or --input"),
+        (["--input", "x", "--answer", "a"], "--answer goes without --input"),
+        (["--input", "x", "--context", "a"], "--context goes without --input"),
+        (["--input", "nowhere.jsonl"], "can't open nowhere.jsonl: No such file"),
+        (["--question", "q", "--answer", "@nowhere", "--context", "x"], "can't read"),
+        (["--question", "q", "--answer", "a", "--context", "nowhere"], "can't read nowhere: No such file"),
+        (["--judge", "x"], "--judge is 'lexical' or 'openai:NAME'"),
+    ],
+)
+def test_bad_input_ends_with_2_and_says_what(args, message):
+    result = invoke("check", *args)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_missing_answer_file_is_named(context):
+    result = one("@nowhere.txt", context)
+    assert result.exit_code == 2
+    assert "can't read nowhere.txt" in result.stderr
+
+
+def test_a_context_that_is_not_utf_8_is_named(tmp_path):
+    (tmp_path / "x.md").write_bytes(b"\xff\xfe")
+    result = one("a", tmp_path / "x.md")
+    assert result.exit_code == 2
+    assert "x.md is not UTF-8 text (byte 0)" in result.stderr
+
+
+def test_a_folder_as_context_is_an_error(tmp_path):
+    assert one("a", tmp_path).exit_code == 2
+
+
+def test_many_in_order_with_a_summary(tmp_path):
+    result, lines = many(tmp_path, GOOD, WRONG, NOTHING)
+    assert [line["status"] for line in lines] == ["answered", "ungrounded", "no_context"]
+    assert [Response.from_dict(line).question for line in lines] == ["How long?"] * 3
+    assert result.exit_code == 1
+    summary = "3 checked: 1 answered, 1 ungrounded, 1 no_context; judge failures 0; bad lines 0"
+    assert result.stderr.splitlines()[-1] == f"groundguard: {summary}"
+    assert result.stdout == ""
+
+
+def test_all_answered_is_0(tmp_path):
+    result, _ = many(
+        tmp_path, GOOD, {**GOOD, "chunks": [{"page_content": GOOD["answer"], "id": 7, "score": 0.5}], "more": 1}
+    )
+    assert result.exit_code == 0
+
+
+def test_blank_lines_and_a_byte_order_mark_are_skipped_and_the_last_line_needs_no_end(tmp_path):
+    data = b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\n   \n" + json.dumps(GOOD).encode()
+    result, lines = many(tmp_path, data)
+    assert (result.exit_code, len(lines)) == (0, 2)
+
+
+BAD = {
+    b"nonsense": "not JSON: Expecting value (column 1)",
+    b"\xff{}": "not UTF-8 (byte 0)",
+    b"[1]": "not a JSON object but a list",
+    b"7": "not a JSON object but a number",
+    b"null": "not a JSON object but null",
+    b'{"answer": "a", "chunks": []}': '"question" is missing',
+    b'{"question": 1, "answer": "a", "chunks": []}': '"question" must be a string, not a number',
+    b'{"question": "q", "answer": null, "chunks": []}': '"answer" must be a string, not null',
+    b'{"question": "q", "answer": "a"}': '"chunks" must be a list of strings or objects, not null',
+    b'{"question": "q", "answer": "a", "chunks": "c"}': '"chunks" must be a list of strings or objects, not a string',
+    b'{"question": "q", "answer": "a", "chunks": ["c", true]}': (
+        'chunk 2 must be a string or an object with "text", not true or false'
+    ),
+    b'{"question": "q", "answer": "a", "chunks": [{"text": 1}]}': (
+        'chunk 1 must be a string or an object with "text", not an object'
+    ),
+    b'{"question": "q", "answer": "a", "chunks": [{"text": "c", "score": NaN}]}': "not JSON: NaN is no JSON value",
+    b'{"question": "q", "answer": "a", "chunks": ' + b"[" * 100_000: "nested too deeply",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), BAD.items(), ids=range(len(BAD)))
+def test_a_bad_line_is_told_and_stops_nothing(tmp_path, line, message):
+    result, lines = many(tmp_path, GOOD, line + b"\n", GOOD)
+    assert lines[1] == {"line": 2, "error": message}
+    assert [lines[0]["status"], lines[2]["status"]] == ["answered", "answered"]
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1].endswith("bad lines 1")
+
+
+@pytest.mark.parametrize("depth", [100, 200, 300, 400, 500, 700, 900])
+def test_deep_metadata_is_checked_or_told(tmp_path, depth):
+    chunk = '{"text": "The warranty lasts 2 years.", "metadata": {"a": ' + "[" * depth + "]" * depth + "}}"
+    line = '{"question": "q", "answer": "The warranty lasts 2 years.", "chunks": [' + chunk + "]}\n"
+    _, lines = many(tmp_path, line.encode(), GOOD)
+    assert lines[0].get("status") == "answered" or lines[0] == {"line": 1, "error": "nested too deeply"}
+    assert lines[1]["status"] == "answered"
+
+
+def test_lone_surrogates_and_huge_numbers_survive_as_strict_json(tmp_path):
+    line = rb'{"question": "\ud800", "answer": "warranty \udc00", "chunks": [{"text": "warranty \udc00", "score": 1e999, "metadata": {"n": 1e999}}]}'
+    result, (out,) = many(tmp_path, line)
+    assert result.exit_code == 0
+    assert (out["question"], out["answer"]) == ("\ud800", "warranty \udc00")
+    assert out["chunks"][0]["metadata"] == {"n": "inf"}
+    assert (tmp_path / "out.jsonl").read_bytes().isascii()
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n"])
+def test_nothing_checked_is_not_a_pass(tmp_path, data):
+    result, lines = many(tmp_path, data)
+    assert (result.exit_code, lines) == (2, [])
+
+
+def test_refuses_to_overwrite_its_input(tmp_path):
+    source = tmp_path / "in.jsonl"
+    source.write_text(json.dumps(GOOD))
+    link = tmp_path / "link.jsonl"
+    os.link(source, link)
+    for target in (source, link):
+        result = invoke("check", "--input", source, "--output", target)
+        assert result.exit_code == 2
+        assert "is the file that --input reads: choose another" in result.stderr
+    assert json.loads(source.read_text()) == GOOD
+
+
+def test_an_output_that_cannot_be_opened_is_named(tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps(GOOD))
+    result = invoke("check", "--input", tmp_path / "in.jsonl", "--output", tmp_path / "no" / "out.jsonl")
+    assert result.exit_code == 2
+    assert "can't open" in result.stderr
+
+
+def test_dashes_are_stdin_and_stdout():
+    result = invoke("check", "--input", "-", stdin=json.dumps(GOOD) + "\n" + json.dumps(WRONG) + "\n")
+    assert [json.loads(line)["status"] for line in result.stdout.splitlines()] == ["answered", "ungrounded"]
+    assert result.exit_code == 1
+
+
+def test_an_output_that_exists_is_written_anew(tmp_path):
+    target = tmp_path / "out.jsonl"
+    target.write_text("old")
+    assert invoke("check", "--input", "-", "--output", target, stdin=json.dumps(GOOD)).exit_code == 0
+    assert json.loads(target.read_text())["status"] == "answered"
+
+
+def test_judge_failures_come_before_not_answered_and_after_bad_lines(tmp_path, monkeypatch):
+    replies = iter(["yes", "no", "maybe", "yes", "hm"])
+    with chat_server(lambda request: next(replies)) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        args = ("--judge", "openai:tiny")
+        result, lines = many(tmp_path, GOOD, GOOD, GOOD, args=args)
+        assert [line["reason"] for line in lines] == ["supported", "unsupported", "verdict_malformed"]
+        assert result.exit_code == 3
+        assert "judge failures 1" in result.stderr
+        result, _ = many(tmp_path, GOOD, GOOD, b"bad\n", args=args)
+        assert result.exit_code == 2
+
+
+def test_two_thousand_lines_as_a_process_keep_their_order(tmp_path):
+    source = tmp_path / "in.jsonl"
+    with source.open("w") as file:
+        for number in range(2000):
+            line = json.dumps({**GOOD, "question": f"{number}?"}) if number % 10 else f"bad {number}"
+            file.write(line + "\n")
+    done = process("check", "--input", source, "--output", "-")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == 2000
+    for number, line in enumerate(lines):
+        assert line["question"] == f"{number}?" if number % 10 else line["line"] == number + 1
+    assert done.returncode == 2
+    assert b"1800 checked: 1800 answered, 0 ungrounded, 0 no_context; judge failures 0; bad lines 200" in done.stderr
+    assert b"checking" not in done.stderr

@@ -11,14 +11,14 @@ Here are also the ways to find the question in a chain's input and the answer in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, SupportsFloat, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from groundguard.errors import UsageError
-from groundguard.records import Chunk, ChunksFrom, Turn
+from groundguard.records import Chunk, ChunksFrom, Turn, is_mapping, is_sequence
 
 Selector: TypeAlias = str | Callable[[Any], Any]
 """A key (or attribute) of the chain's input or output, or a function that takes it apart."""
@@ -79,13 +79,13 @@ class Recorder:
         open: Whether the run goes on.
     """
 
-    recorded: list[tuple[Chunk, ...]] = field(default_factory=list)
-    events: dict[int, tuple[Chunk, ...]] = field(default_factory=dict)
+    recorded: list[tuple[Chunk, ...]] = field(default_factory=list[tuple[Chunk, ...]])
+    events: dict[int, tuple[Chunk, ...]] = field(default_factory=dict[int, tuple[Chunk, ...]])
     listener: Any = field(default=None, repr=False, compare=False)
     open: bool = True
 
     @contextmanager
-    def active(self) -> Iterator[None]:
+    def active(self) -> Generator[None]:
         """Be the one that `record_chunks` reports to."""
         token = _recorder.set(self)
         try:
@@ -139,7 +139,7 @@ def find_chunks(output: object, recorder: Recorder, selector: Selector | None = 
     """The chunks of a finished run, by the first way that reported."""
     recorder.open = False
     if is_pair(output):
-        return Found(freeze(output[1]), ChunksFrom.RETURNED)  # type: ignore[index]  # a pair
+        return Found(freeze(output[1]), ChunksFrom.RETURNED)
     if selector is not None:
         return Found(freeze(select(output, selector, "chunks", "output")), ChunksFrom.OUTPUT)
     for key in CHUNK_KEYS:
@@ -158,9 +158,9 @@ def found_below(recorder: Recorder) -> Found:
     return Found((), ChunksFrom.NOT_OBSERVED)
 
 
-def is_pair(output: object) -> bool:
+def is_pair(output: object) -> TypeGuard[tuple[Any, Any]]:
     """Whether a function returned `(answer, chunks)`."""
-    return type(output) is tuple and len(output) == 2  # noqa: PLR2004  # a pair
+    return type(output) is tuple and len(output) == 2  # noqa: PLR2004  # pyright: ignore[reportUnknownArgumentType]
 
 
 def find_answer(output: object, selector: Selector | None = None) -> str:
@@ -169,16 +169,15 @@ def find_answer(output: object, selector: Selector | None = None) -> str:
     Raises:
         UsageError: if there is none to be found.
     """
-    if is_pair(output):
-        output = output[0]  # type: ignore[index]  # a pair
+    said: object = output[0] if is_pair(output) else output
     if selector is not None:
-        output = select(output, selector, "answer", "output")
-    elif not isinstance(output, str) and message_text(output) is None:
-        output = next((get(output, key) for key in ANSWER_KEYS if has(output, key)), output)
-    text = output if isinstance(output, str) else message_text(output)
+        said = select(said, selector, "answer", "output")
+    elif not isinstance(said, str) and message_text(said) is None:
+        said = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), said)
+    text = said if isinstance(said, str) else message_text(said)
     if text is None:
         raise UsageError(
-            f"no answer found in a {type(output).__name__}: return text, a message or a mapping with one of"
+            f"no answer found in a {type(said).__name__}: return text, a message or a mapping with one of"
             f" {', '.join(ANSWER_KEYS)}, or name it with answer='KEY' or answer=FUNCTION"
         )
     return text
@@ -192,9 +191,9 @@ def find_question(given: object, selector: Selector | None = None) -> str:
     """
     if selector is not None:
         given = select(given, selector, "question", "input")
-    elif isinstance(given, Mapping):
+    elif is_mapping(given):
         given = _question_of(given)
-    elif isinstance(given, (list, tuple)):
+    elif is_sequence(given):
         given = _last_human(given)
     text = given if isinstance(given, str) else message_text(given)
     if text is None:
@@ -205,54 +204,58 @@ def find_question(given: object, selector: Selector | None = None) -> str:
     return text
 
 
-def _question_of(given: Mapping[str, Any]) -> object:
-    keys = [key for key in QUESTION_KEYS if key in given]
+def _question_of(given: Mapping[Any, Any]) -> object:
+    keys = [key for key in QUESTION_KEYS if has(given, key)]
     if len(keys) > 1:
         raise UsageError(f"the input has {' and '.join(keys)}: name the question with question='KEY'")
     if keys:
-        value = given[keys[0]]
-        return _last_human(value) if isinstance(value, (list, tuple)) else value
-    return _last_human(given.get("messages"))
+        value = get(given, keys[0])
+        return _last_human(value) if is_sequence(value) else value
+    return _last_human(get(given, "messages"))
 
 
 def _last_human(messages: object) -> object:
-    if isinstance(messages, (list, tuple)):
-        for message in reversed(messages):
-            if role_of(message) in {"human", "user"}:
-                return message
-    return None
+    turns = reversed(messages) if is_sequence(messages) else ()
+    return next((message for message in turns if role_of(message) in {"human", "user"}), None)
 
 
-def role_of(message: object) -> object:
-    """Who speaks in a message: of LangChain, as a mapping, or as a pair."""
+def role_of(message: object) -> str | None:
+    """Who speaks in a message: of LangChain, as a mapping, or as a pair; None if it doesn't say."""
     if is_pair(message):
-        return message[0]  # type: ignore[index]  # a pair
-    return get(message, "role") if has(message, "role") else get(message, "type")
+        role: object = message[0]
+    else:
+        role = get(message, "role") if has(message, "role") else get(message, "type")
+    return role if isinstance(role, str) else None
 
 
 def message_text(message: object) -> str | None:
     """The text of a message: its content if that is text, else its text blocks joined; None if it has none."""
     if is_pair(message):
-        content: object = message[1]  # type: ignore[index]  # a pair
+        content: object = message[1]
     else:
         content = get(message, "content") if has(message, "content") else None
     if isinstance(content, str):
         return content
-    if isinstance(content, list):
-        return "".join(block if isinstance(block, str) else str(get(block, "text") or "") for block in content)
-    return None
+    return "".join(map(_block_text, content)) if is_sequence(content) else None
 
 
-def as_turns(history: Iterable[object]) -> tuple[Turn, ...]:
+def _block_text(block: object) -> str:
+    text = block if isinstance(block, str) else get(block, "text")
+    return text if isinstance(text, str) else ""
+
+
+def as_turns(history: object) -> tuple[Turn, ...]:
     """Earlier messages: `Turn`s, pairs `(role, content)`, mappings or LangChain messages."""
-    return tuple(_turn(message) for message in history)
+    if isinstance(history, str) or is_mapping(history) or not _is_iterable(history):
+        raise UsageError(f"the history is a list of earlier messages, not a {type(history).__name__}")
+    return tuple(map(_turn, history))
 
 
 def _turn(message: object) -> Turn:
     if isinstance(message, Turn):
         return message
     role, text = role_of(message), message_text(message)
-    if not isinstance(role, str) or text is None:
+    if role is None or text is None:
         raise UsageError(f"a turn of the history has a role and a content; got a {type(message).__name__}")
     return Turn(role, text)
 
@@ -262,27 +265,23 @@ def _turn(message: object) -> Turn:
 
 def has(thing: object, key: str) -> bool:
     """Whether a mapping has a key, or an object an attribute."""
-    return (
-        key in thing
-        if isinstance(thing, Mapping)
-        else not isinstance(thing, str) and _attribute(thing, key) is not _ABSENT
-    )
+    return _look(thing, key) is not _ABSENT
 
 
 def get(thing: object, key: str) -> Any:
     """The value of a key or attribute; None if it isn't there."""
-    if isinstance(thing, Mapping):
-        return thing.get(key)
-    value = _attribute(thing, key)
+    value = _look(thing, key)
     return None if value is _ABSENT else value
 
 
 _ABSENT = object()
 
 
-def _attribute(thing: object, key: str) -> Any:
+def _look(thing: object, key: str) -> Any:
     try:
-        return getattr(thing, key, _ABSENT)
+        if is_mapping(thing):
+            return thing.get(key, _ABSENT)
+        return _ABSENT if isinstance(thing, str) else getattr(thing, key, _ABSENT)
     except Exception:  # noqa: BLE001  # a property that fails holds nothing for us
         return _ABSENT
 
@@ -292,7 +291,7 @@ def select(thing: object, selector: Selector, what: str, where: str) -> Any:
     if not isinstance(selector, str):
         return selector(thing)
     if not has(thing, selector):
-        keys = f"; its keys are {', '.join(map(str, thing))}" if isinstance(thing, Mapping) else ""
+        keys = f"; its keys are {', '.join(map(str, thing))}" if is_mapping(thing) else ""
         raise UsageError(f"the {where}, a {type(thing).__name__}, has no {selector!r} to take the {what} from{keys}")
     return get(thing, selector)
 
@@ -316,10 +315,14 @@ def freeze(chunks: object) -> tuple[Chunk, ...]:
         return ()
     if _is_single(chunks):
         return (as_chunk(chunks),)
-    if not isinstance(chunks, Iterable):
-        hint = "; await it first" if hasattr(chunks, "__aiter__") or hasattr(chunks, "__await__") else ""
+    if not _is_iterable(chunks):
+        hint = "; await it first" if has(chunks, "__aiter__") or has(chunks, "__await__") else ""
         raise UsageError(f"chunks are a string or an iterable of chunks, not a {type(chunks).__name__}{hint}")
     return tuple(map(as_chunk, chunks))
+
+
+def _is_iterable(chunks: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(chunks, Iterable)
 
 
 def _is_single(chunks: object) -> bool:
@@ -332,22 +335,21 @@ def as_chunk(thing: object) -> Chunk:
         return thing
     if isinstance(thing, str):
         return Chunk(thing)
-    if is_pair(thing) and _finite(thing[1]) is not None:  # type: ignore[index]  # a pair
-        return _scored(as_chunk(thing[0]), thing[1])  # type: ignore[index]  # a pair
+    if is_pair(thing) and _finite(thing[1]) is not None:
+        return _scored(as_chunk(thing[0]), thing[1])
     metadata = get(thing, "metadata")
-    metadata = metadata if isinstance(metadata, Mapping) else {}
     return Chunk(
         text=_text(thing) or "",
         id=_first(get(thing, key) for key in ("id", "id_", "node_id")),
-        source=_first([get(thing, "source"), metadata.get("source"), metadata.get("file_path")]),
+        source=_first([get(thing, "source"), get(metadata, "source"), get(metadata, "file_path")]),
         score=_finite(get(thing, "score")),
         metadata=_readable(metadata),
     )
 
 
-def _readable(metadata: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _readable(metadata: object) -> Mapping[str, Any]:
     try:
-        return Chunk("", metadata=metadata).metadata
+        return Chunk("", metadata=metadata).metadata if is_mapping(metadata) else {}
     except Exception:  # noqa: BLE001  # values that can't even be written as text, or that contain themselves
         return {}
 
@@ -366,10 +368,10 @@ def _first(values: Iterable[object]) -> str | None:
 
 def _finite(value: object) -> float | None:
     """`value` as a float; numpy's numbers too, no truth values."""
-    if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
+    if isinstance(value, bool) or not hasattr(type(value), "__float__"):
         return None
     try:
-        number = float(cast("SupportsFloat", value))
-    except (TypeError, ValueError, OverflowError):
+        number = float(value)  # type: ignore[arg-type]  # its type has __float__
+    except Exception:  # noqa: BLE001  # an array, a number too large, a number that fails
         return None
     return number if math.isfinite(number) else None

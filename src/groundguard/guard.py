@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Scope, as_callee, scoped
 from groundguard.judges import Judge, as_judge, judged
 from groundguard.policy import Policy, Return, as_policy
-from groundguard.records import ChunksFrom, Exchange, Response, Turn, Verdict
+from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict
 from groundguard.retry import Retry
 from groundguard.status import label, unasked
 from groundguard.streaming import Collected, collect, release
@@ -196,8 +196,8 @@ class Guard(Decorator):
         question, turns = _text(question, "question"), as_turns(history)
 
         def path(watch: Watch) -> Flow[Response[Any]]:
-            retrieved = yield from watch.stage("retrieval", _made(Call(retriever, (question,))))
-            found = Found(freeze(retrieved), ChunksFrom.RETRIEVER)
+            chunks = yield from watch.stage("retrieval", _retrieved(Call(retriever, (question,))))
+            found = Found(chunks, ChunksFrom.RETRIEVER)
             output: Any = ""
             if unasked(found.chunks, "?") is None or not self.policy.skip_generator:
                 call = Call(generator, (question, found.chunks), _history(generator, turns))
@@ -225,7 +225,7 @@ class Guard(Decorator):
 
     def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
         """The path of an answer that arrives in pieces; for those who wrap."""
-        recorder, hold = Recorder(), not isinstance(self.policy, Return)
+        recorder, hold = Recorder(), type(self.policy) is not Return
         collected = Collected()
 
         def path(watch: Watch) -> Flow[Response[Any]]:
@@ -262,8 +262,8 @@ class Guard(Decorator):
             timings=watch.timings(),
             output=draft.output,
         )
-        watch.finish(response)
         _tell_inexact(draft.found.chunks_from)
+        watch.finish(response)
         return response
 
 
@@ -287,6 +287,18 @@ def is_langchain(chain: object) -> bool:
 
 def _made(call: Call) -> Flow[Any]:
     return (yield call)
+
+
+def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:
+    """Call the retriever. One that finds its chunks lazily does so here, as a call like any other, and only once."""
+    found = yield call
+    if _is_lazy(found):
+        found = yield Call(Callee(tuple, None, call.callee.name), (found,))
+    return freeze(found)
+
+
+def _is_lazy(found: object) -> bool:
+    return isinstance(found, Iterator)
 
 
 def _event_scopes(capture: Capture) -> tuple[Scope, ...]:

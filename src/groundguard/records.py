@@ -7,8 +7,9 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from numbers import Real
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeGuard, TypeVar, cast
 
 from groundguard.errors import InputError
 from groundguard.text import is_blank
@@ -95,14 +96,14 @@ class Chunk:
     id: str | None = field(default=None, repr=False)
     source: str | None = field(default=None, repr=False)
     score: float | None = None
-    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.text, str):
-            raise TypeError(f"Chunk.text must be a str, not {type(self.text).__name__}")
-        if self.score is not None and not math.isfinite(self.score):
-            raise ValueError(f"Chunk.score must be finite or None, not {self.score}")
-        object.__setattr__(self, "metadata", _freeze(dict(self.metadata)))
+        _expect(self, str, "text")
+        _expect(self, str | None, "id", "source")
+        _expect(self, Mapping, "metadata")
+        _measure(self, "score")
+        object.__setattr__(self, "metadata", _freeze(self.metadata))
 
     def __str__(self) -> str:
         return self.text
@@ -118,6 +119,9 @@ class Turn:
     role: str
     content: str = field(repr=False)
 
+    def __post_init__(self) -> None:
+        _expect(self, str, "role", "content")
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -128,6 +132,11 @@ class Exchange:
     answer: str = field(repr=False)
     history: tuple[Turn, ...] = ()
 
+    def __post_init__(self) -> None:
+        _expect(self, str, "question", "answer")
+        _collect(self, Chunk, "chunks")
+        _collect(self, Turn, "history")
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
@@ -135,6 +144,9 @@ class Usage:
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self, int | None, "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +170,13 @@ class Claim:
     chunk_ids: tuple[str, ...] = field(default=(), repr=False)
     missing: tuple[str, ...] = field(default=(), repr=False)
     score: float | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self, str, "text")
+        _expect(self, int | None, "start", "end")
+        _collect(self, str, "chunk_ids", "missing")
+        _measure(self, "score", least=0, most=1)
+        object.__setattr__(self, "decision", None if self.decision is None else Decision(self.decision))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,11 +224,15 @@ class Verdict:
         reason = Reason(allowed[0] if given is None else given)
         if reason not in allowed:
             raise ValueError(f"a verdict that is {decision} can't have the reason {reason}")
-        if self.score is not None and not 0 <= self.score <= 1:
-            raise ValueError(f"Verdict.score must lie between 0 and 1, not {self.score}")
+        _expect(self, str | None, "raw", "detail", "error_type", "judge", "fingerprint")
+        _expect(self, str | None, "prompt_version", "prompt_hash", "model")
+        _expect(self, Usage | None, "usage")
+        _expect(self, int, "calls")
+        _collect(self, Claim, "claims")
+        _measure(self, "score", least=0, most=1)
+        _measure(self, "seconds")
         object.__setattr__(self, "decision", decision)
         object.__setattr__(self, "reason", reason)
-        object.__setattr__(self, "claims", tuple(self.claims))
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON values."""
@@ -220,7 +243,7 @@ class Verdict:
         """The verdict back from `to_dict()`; raises `InputError` on anything else."""
         with _reading("a verdict"):
             values = dict(data)
-            values["claims"] = tuple(_claim(claim) for claim in values["claims"])
+            values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
             values["usage"] = None if values["usage"] is None else Usage(**values["usage"])
             return cls(**values)
 
@@ -229,6 +252,12 @@ _REASONS: Mapping[Decision, tuple[Reason, ...]] = {
     Decision.SUPPORTED: (Reason.SUPPORTED,),
     Decision.UNSUPPORTED: (Reason.UNSUPPORTED,),
     Decision.UNKNOWN: (Reason.JUDGE_ERROR, *sorted(JUDGE_FAILURES - {Reason.JUDGE_ERROR})),
+}
+
+_REASONS_OF_STATUS: Mapping[Status, frozenset[Reason]] = {
+    Status.ANSWERED: frozenset({Reason.SUPPORTED}),
+    Status.UNGROUNDED: JUDGE_FAILURES | {Reason.UNSUPPORTED, Reason.EMPTY_ANSWER},
+    Status.NO_CONTEXT: frozenset({Reason.NO_CHUNKS, Reason.BLANK_CHUNKS, Reason.RETRIEVAL_NOT_OBSERVED}),
 }
 
 
@@ -241,6 +270,9 @@ class Timings:
     judge: float | None = None
     total: float | None = None
 
+    def __post_init__(self) -> None:
+        _measure(self, "retrieval", "generation", "judge", "total")
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
@@ -250,6 +282,11 @@ class Attempt:
     status: Status
     reason: Reason
     verdict: Verdict | None = None
+
+    def __post_init__(self) -> None:
+        _expect(self, str, "generated")
+        _expect(self, Verdict | None, "verdict")
+        _label(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,19 +325,17 @@ class Response(Generic[T_co]):
     output: T_co = field(default=cast("T_co", None), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "status", Status(self.status))
-        object.__setattr__(self, "reason", Reason(self.reason))
-        object.__setattr__(self, "chunks", tuple(self.chunks))
-        if self.status is Status.ANSWERED and not self._affirmed():
-            raise ValueError("`answered` needs a SUPPORTED verdict on a visible answer and visible chunks")
-
-    def _affirmed(self) -> bool:
-        return (
-            self.verdict is not None
-            and self.verdict.decision is Decision.SUPPORTED
-            and not is_blank(self.generated)
-            and not all(is_blank(chunk.text) for chunk in self.chunks)
-        )
+        _expect(self, str, "answer", "generated", "question")
+        _expect(self, Verdict | None, "verdict")
+        _expect(self, bool, "chunks_exact")
+        _expect(self, Timings, "timings")
+        _collect(self, Chunk, "chunks")
+        _collect(self, Attempt, "attempts")
+        object.__setattr__(self, "chunks_from", ChunksFrom(self.chunks_from))
+        _label(self)
+        seen = self.chunks_from is not ChunksFrom.NOT_OBSERVED and not all(is_blank(c.text) for c in self.chunks)
+        if self.status is Status.ANSWERED and not seen:
+            raise ValueError("`answered` needs visible chunks")
 
     @property
     def usage(self) -> Usage | None:
@@ -326,11 +361,10 @@ class Response(Generic[T_co]):
             digest = values.pop("evidence_digest")
             values.pop("usage")
             values["chunks"] = tuple(Chunk(**chunk) for chunk in values["chunks"])
-            values["chunks_from"] = ChunksFrom(values["chunks_from"])
             values["verdict"] = _verdict(values["verdict"])
             values["attempts"] = tuple(_attempt(attempt) for attempt in values["attempts"])
             values["timings"] = Timings(**values["timings"])
-            response: Response[None] = Response(**values)
+            response: Response[None] = Response(**values, output=None)
             if response.evidence_digest != digest:
                 raise ValueError("the chunks don't match evidence_digest")
             return response
@@ -343,7 +377,7 @@ def evidence_digest(chunks: Iterable[Chunk]) -> str:
     """SHA-256 over the chunk texts in order, each as UTF-8 after its length in 8 bytes, big-endian."""
     digest = hashlib.sha256()
     for chunk in chunks:
-        encoded = chunk.text.encode("utf-8", "surrogatepass")
+        encoded = _joined(chunk.text).encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big"))
         digest.update(encoded)
     return digest.hexdigest()
@@ -356,14 +390,8 @@ class _reading:  # noqa: N801  # a context manager reads as a verb
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, (KeyError, TypeError, ValueError, AttributeError)):
+        if isinstance(error, (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)):
             raise InputError(f"not {self.what} as to_dict() writes it: {error!r}") from error
-
-
-def _claim(data: Mapping[str, Any]) -> Claim:
-    decision = None if data["decision"] is None else Decision(data["decision"])
-    lists = {"chunk_ids": tuple(data["chunk_ids"]), "missing": tuple(data["missing"])}
-    return Claim(**{**data, **lists, "decision": decision})
 
 
 def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
@@ -371,8 +399,75 @@ def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
 
 
 def _attempt(data: Mapping[str, Any]) -> Attempt:
-    named = {"status": Status(data["status"]), "reason": Reason(data["reason"])}
-    return Attempt(**{**data, **named, "verdict": _verdict(data["verdict"])})
+    values = dict(data)
+    values["verdict"] = _verdict(values["verdict"])
+    return Attempt(**values)
+
+
+def _joined(text: str) -> str:
+    """`text` as it comes back from JSON, where the two halves of a surrogate pair are one character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+# Checks at construction: a record that exists can be written, read back and trusted.
+
+
+def _expect(record: object, kinds: Any, *names: str) -> None:
+    """Raise `TypeError` unless the named fields hold one of `kinds`; a truth value is no number."""
+    for name in names:
+        value = getattr(record, name)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            raise TypeError(_must(record, name, getattr(kinds, "__name__", kinds), value))
+
+
+def _collect(record: object, kind: type, *names: str) -> None:
+    """Make tuples of the named fields; raises `TypeError` unless every element is a `kind`."""
+    for name in names:
+        value = getattr(record, name)
+        items = None if isinstance(value, str) else tuple(value)
+        if items is None or not all(isinstance(item, kind) for item in items):
+            raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
+        object.__setattr__(record, name, items)
+
+
+def _measure(record: object, *names: str, least: float = -math.inf, most: float = math.inf) -> None:
+    """Make finite floats of the named fields that aren't None: numpy's numbers too, no truth values."""
+    for name in names:
+        value = getattr(record, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(_must(record, name, "a number or None", value))
+        number = float(value)
+        if not (math.isfinite(number) and least <= number <= most):
+            raise ValueError(f"{type(record).__name__}.{name} must be finite and within its range, not {number}")
+        object.__setattr__(record, name, number)
+
+
+def _must(record: object, name: str, be: object, value: object) -> str:
+    return f"{type(record).__name__}.{name} must be {be}, not {type(value).__name__}"
+
+
+def _label(record: Attempt | Response[Any]) -> None:
+    """Raise `ValueError` unless status, reason, verdict and generated text go together."""
+    status, reason = Status(record.status), Reason(record.reason)
+    if reason not in _REASONS_OF_STATUS[status]:
+        raise ValueError(f"a status of {status} can't have the reason {reason}")
+    affirmed = record.verdict is not None and record.verdict.decision is Decision.SUPPORTED
+    if status is Status.ANSWERED and not (affirmed and not is_blank(record.generated)):
+        raise ValueError("`answered` needs a SUPPORTED verdict on a visible answer")
+    object.__setattr__(record, "status", status)
+    object.__setattr__(record, "reason", reason)
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether `value` is a mapping, of whatever."""
+    return isinstance(value, Mapping)
+
+
+def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Whether `value` is a list or a tuple, of whatever."""
+    return isinstance(value, (list, tuple))
 
 
 def _freeze(value: object) -> object:
@@ -381,9 +476,9 @@ def _freeze(value: object) -> object:
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return MappingProxyType({str(key): _freeze(item) for key, item in value.items()})
-    if isinstance(value, (list, tuple)):
+    if is_sequence(value):
         return tuple(map(_freeze, value))
     return str(value)
 
@@ -392,9 +487,9 @@ def _plain(value: object) -> Any:
     """`value` as a JSON value that `json.dumps` takes."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain_fields(value)
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple):
+    if is_sequence(value):
         return [_plain(item) for item in value]
     return value.value if isinstance(value, StrEnum) else value
 

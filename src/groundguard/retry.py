@@ -33,8 +33,15 @@ class Retry:
     maximum: float = 8.0
 
     def __post_init__(self) -> None:
-        if self.attempts < 1 or self.initial < 0 or self.maximum < self.initial:
-            raise UsageError("Retry needs attempts >= 1 and 0 <= initial <= maximum")
+        numbers: list[Any] = [self.attempts, self.initial, self.maximum]
+        sound = (
+            all(isinstance(number, (int, float)) and not isinstance(number, bool) for number in numbers)
+            and isinstance(numbers[0], int)
+            and self.attempts >= 1
+            and 0 <= self.initial <= self.maximum < float("inf")
+        )
+        if not sound:
+            raise UsageError(f"Retry needs a whole number of attempts from 1 and 0 <= initial <= maximum; got {self}")
 
 
 ONCE = Retry(attempts=1)
@@ -58,6 +65,7 @@ def retrying(flow: Flow[T], asked: Retry | None) -> Flow[T]:
 
 def _attempts(call: Call, retry: Retry) -> Flow[Any]:
     controller = _controller(retry)
+    controller.begin()
     state = tenacity.RetryCallState(controller, None, (), {})
     while True:
         todo = controller.iter(state)
@@ -69,31 +77,40 @@ def _attempts(call: Call, retry: Retry) -> Flow[Any]:
             else:
                 state.set_result(result)
         elif isinstance(todo, tenacity.DoSleep):
+            if not (yield from _waited(todo)):
+                return _failed(state).result()  # raises the last error, which tells more than that time is up
             state.prepare_for_next_attempt()
-            yield from _wait(todo, state)
         else:
             return todo
 
 
-def _wait(seconds: float, state: tenacity.RetryCallState) -> Flow[None]:
-    failed = state.outcome.exception() if state.outcome else None
+def _waited(seconds: float) -> Flow[bool]:
+    """Wait, if there is time for it."""
     try:
         yield Sleep(float(seconds))
     except OutOfTimeError:
-        raise failed or RuntimeError from None
+        return False
+    return True
 
 
 def _controller(retry: Retry) -> tenacity.Retrying:
     backoff = tenacity.wait_random_exponential(multiplier=retry.initial, max=retry.maximum)
 
     def wait(state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = failure_of(error).wait if error else None
+        asked = failure_of(_failed(state).exception()).wait
         return max(backoff(state), asked or 0.0)
 
     return tenacity.Retrying(
         stop=tenacity.stop_after_attempt(retry.attempts),
         wait=wait,
-        retry=tenacity.retry_if_exception(lambda error: failure_of(error).passing),
+        retry=tenacity.retry_if_exception(_may_pass),
         reraise=True,
     )
+
+
+def _failed(state: tenacity.RetryCallState) -> Any:
+    return state.outcome
+
+
+def _may_pass(error: BaseException) -> bool:
+    return not isinstance(error, (UsageError, OutOfTimeError)) and failure_of(error).passing

@@ -36,7 +36,7 @@ class Collected:
         chunks: The chunks that pieces reported; None if none did.
     """
 
-    pieces: list[Any] = field(default_factory=list)
+    pieces: list[Any] = field(default_factory=list[Any])
     text: str = ""
     chunks: tuple[Chunk, ...] | None = None
 
@@ -76,22 +76,19 @@ def release(collected: Collected, response: Response[Any], *, held: bool) -> Flo
 
 
 def _text(piece: object) -> str:
-    if is_pair(piece):
-        piece = piece[0]  # type: ignore[index]  # a pair
-    if isinstance(piece, str):
-        return piece
-    text = message_text(piece)
+    said: object = piece[0] if is_pair(piece) else piece
+    text = said if isinstance(said, str) else message_text(said)
     if text is not None:
         return text
-    answer = next((get(piece, key) for key in ANSWER_KEYS if has(piece, key)), None)
-    if isinstance(answer, str) or (answer is None and _chunks(piece) is not None):
+    answer = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
+    if isinstance(answer, str) or (answer is None and _chunks(said) is not None):
         return answer or ""
     raise UsageError(
-        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(piece).__name__}"
+        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__}"
     )
 
 
 def _chunks(piece: object) -> tuple[Chunk, ...] | None:
     if is_pair(piece):
-        return freeze(piece[1])  # type: ignore[index]  # a pair
+        return freeze(piece[1])
     return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)

@@ -8,6 +8,7 @@ guard = Guard(FactCheck(ScriptedModel("yes")), retriever=ScriptedRetriever("…"
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, repeat
 from typing import Any, Generic, TypeVar
 
 from groundguard.capture import freeze
@@ -15,7 +16,7 @@ from groundguard.errors import forget_warnings
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges import Judge
 from groundguard.models import Model, Prompt, Reply
-from groundguard.records import Chunk, Decision, Exchange, Usage, Verdict
+from groundguard.records import Chunk, Decision, Exchange, Verdict
 
 __all__ = ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"]
 
@@ -26,15 +27,14 @@ class Script(Generic[T]):
     """Lines to say in order; an exception is raised instead of said; the last line is said for ever."""
 
     def __init__(self, lines: Iterable[T | BaseException]) -> None:
-        self._lines = list(lines)
-        if not self._lines:
+        lines = list(lines)
+        if not lines:
             raise ValueError("a script has at least one line")
-        self._next = 0
+        self._lines = chain(lines, repeat(lines[-1]))
 
     def say(self) -> T:
         """The next line."""
-        line = self._lines[min(self._next, len(self._lines) - 1)]
-        self._next += 1
+        line = next(self._lines)
         if isinstance(line, BaseException):
             raise line
         return line
@@ -70,9 +70,10 @@ class ScriptedModel(Model):
             self.prompts.append(prompt)
             self.schemas.append(schema)
             line = self._script.say()
-            return line if isinstance(line, Reply) else Reply(line, "stop", usage=Usage(10_000, 1), model=self._name)
+            return line if isinstance(line, Reply) else Reply(line, "stop", model=self._name)
 
-        return (yield Call(Callee(ask, None, f"the model {self._name}"), retry="default"))
+        reply: Reply = yield Call(Callee(ask, None, f"the model {self._name}"), retry="default")
+        return reply
 
 
 class ScriptedJudge(Judge):
@@ -109,7 +110,8 @@ class ScriptedJudge(Judge):
                 line = Decision.SUPPORTED if line else Decision.UNSUPPORTED
             return line if isinstance(line, Verdict) else Verdict(line)
 
-        return (yield Call(Callee(decide, None, "the scripted judge"), retry="asked"))
+        verdict: Verdict = yield Call(Callee(decide, None, "the scripted judge"), retry="asked")
+        return verdict
 
 
 class ScriptedRetriever:

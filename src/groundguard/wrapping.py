@@ -91,8 +91,9 @@ class Wraps(Decorator):
 
 def decorate(fn: Callable[..., Any], paths: Paths, capture: Capture) -> Callable[..., Any]:
     """Guard a function of any of the four kinds."""
-    if isinstance(fn, (classmethod, staticmethod)):
-        raise UsageError(f"put the guard below @{type(fn).__name__}, not above it")
+    for outer in (classmethod, staticmethod):
+        if isinstance(fn, outer):
+            raise UsageError(f"put the guard below @{outer.__name__}, not above it")
     callee = as_callee(fn, "guarded function")
     question_of = _question_finder(fn, capture.question)
     wrapper = _wrapper(fn, callee, paths, capture, question_of)
@@ -142,7 +143,10 @@ def _is(kind: Callable[[object], bool], fn: Any) -> bool:
 def _question_finder(
     fn: Callable[..., Any], selector: Selector | None
 ) -> Callable[[tuple[Any, ...], dict[str, Any]], str]:
-    signature = inspect.signature(fn)
+    try:
+        signature = inspect.signature(fn)
+    except ValueError as error:
+        raise UsageError(f"{fn!r:.80} doesn't tell its parameters, so the question can't be found") from error
     parameters = [name for name in signature.parameters if name not in {"self", "cls"}]
     if not parameters:
         raise UsageError(f"{fn!r:.80} takes no arguments, so there is no question to be found")

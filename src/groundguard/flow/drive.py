@@ -18,11 +18,10 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
 from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from contextlib import AbstractAsyncContextManager, ExitStack
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
 
 from groundguard.errors import UsageError
 from groundguard.flow.steps import (
@@ -123,18 +122,30 @@ async def aiterate(flow: Flow[T], done: Callable[[T], object] = lambda _: None) 
 
 
 class PerLoop(Generic[T]):
-    """One object for each event loop, built at first use: for clients whose connections belong to a loop."""
+    """One object for each event loop, for clients whose connections belong to a loop: entered at first use.
 
-    def __init__(self, build: Callable[[], T]) -> None:
+    It is exited when the loop shuts down its async generators, as `asyncio.run` does at its end: nothing else tells
+    that a loop is about to close.
+    """
+
+    def __init__(self, build: Callable[[], AbstractAsyncContextManager[T]]) -> None:
         self._build = build
-        self._built: WeakKeyDictionary[asyncio.AbstractEventLoop, T] = WeakKeyDictionary()
+        self._kept: dict[asyncio.AbstractEventLoop, tuple[T, AsyncGenerator[T, None]]] = {}
 
-    def get(self) -> T:
+    async def get(self) -> T:
         """The object of the running loop."""
         loop = asyncio.get_running_loop()
-        if loop not in self._built:
-            self._built[loop] = self._build()
-        return self._built[loop]
+        if loop not in self._kept:
+            keeper = self._keep(loop)
+            self._kept[loop] = (await anext(keeper), keeper)
+        return self._kept[loop][0]
+
+    async def _keep(self, loop: asyncio.AbstractEventLoop) -> AsyncGenerator[T, None]:
+        async with self._build() as built:
+            try:
+                yield built
+            finally:
+                del self._kept[loop]
 
 
 def _call(call: Call) -> Any:
@@ -206,8 +217,8 @@ def _keywords(call: Call) -> dict[str, Any]:
 def _shielded(plain: Callable[..., Any], call: Call) -> Any:
     try:
         return plain(*call.args, **_keywords(call))
-    except StopIteration as error:
-        raise RuntimeError(f"{call.callee.name} raised StopIteration") from error
+    except (StopIteration, StopAsyncIteration) as error:  # no generator, so no flow and no driver, can carry them
+        raise RuntimeError(f"{call.callee.name} raised {type(error).__name__}") from error
 
 
 def _needs_async(call: Call) -> str:
@@ -247,20 +258,26 @@ def _wait_for(future: Future[Any], timeout: float) -> Any:
             _abandon(future)
     if not future.done():
         raise OutOfTimeError(f"no result within {timeout:g} s")
-    return future.result()
+    return _result(future)
 
 
 async def _in_thread(call: Call, ends: float | None) -> Any:
     assert call.callee.plain is not None  # noqa: S101  # a Callee has one of the two
     future = _start(call.callee.plain, call)
     try:
-        return await _await_for(asyncio.wrap_future(future), ends)
+        await _until_done(asyncio.wrap_future(future), ends)
     finally:
         if ends is not None and not future.done():
             _abandon(future)
+    return future.result() if ends is None else _result(future)  # not the wrapper's, which replaces some exceptions
 
 
-async def _await_for(future: asyncio.Future[Any], ends: float | None) -> Any:
+async def _await_for(task: asyncio.Future[Any], ends: float) -> Any:
+    await _until_done(task, ends)
+    return _result(task)
+
+
+async def _until_done(future: asyncio.Future[Any], ends: float | None) -> None:
     timeout = None if ends is None else max(0.0, ends - time.monotonic())
     future.add_done_callback(_retrieve)
     try:
@@ -270,9 +287,13 @@ async def _await_for(future: asyncio.Future[Any], ends: float | None) -> Any:
         future.cancel()
     if late:
         raise OutOfTimeError("no result in time")
-    if future.cancelled():
-        raise RuntimeError("the call was cancelled from inside")
-    return future.result()
+
+
+def _result(future: Future[Any] | asyncio.Future[Any]) -> Any:
+    try:
+        return future.result()
+    except asyncio.CancelledError as error:  # nobody cancelled the caller: the call failed
+        raise RuntimeError("the call was cancelled from inside") from error
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:

@@ -18,6 +18,9 @@ from groundguard.errors import UsageError
 
 T = TypeVar("T")
 
+YEAR = 31_536_000.0
+"""Seconds. No wait is longer: threads and sockets can't be told much more."""
+
 Scope: TypeAlias = Callable[[], AbstractContextManager[Any]]
 """Entered around each outside call of a flow, never across an `Emit`."""
 
@@ -61,7 +64,7 @@ class Call:
 
     callee: Callee
     args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     retry: Literal["never", "asked", "default"] = "never"
     timeout: float | None = None
     timeout_keyword: str | None = None
@@ -123,7 +126,7 @@ def within(flow: Flow[T], seconds: float | None, clock: Callable[[], float]) -> 
     """
     if seconds is None:
         return (yield from flow)
-    ends = clock() + seconds
+    ends = clock() + min(seconds, YEAR)
 
     def perform(step: Step) -> Flow[Any]:
         left = ends - clock()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
@@ -31,10 +31,11 @@ from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.records import Response
 from groundguard.wrapping import Paths
 
-_NO_CHAINS = (BaseRetriever, BasePromptTemplate, BaseOutputParser)
+_CHAIN: Any = Runnable
+_NO_CHAINS: Any = (BaseRetriever, BasePromptTemplate, BaseOutputParser)
 
 
-def guard_runnable(chain: object, paths: Paths, capture: Capture) -> GuardedRunnable:
+def guard_runnable(chain: Any, paths: Paths, capture: Capture) -> GuardedRunnable:
     """Put a guard around a Runnable.
 
     Args:
@@ -45,7 +46,7 @@ def guard_runnable(chain: object, paths: Paths, capture: Capture) -> GuardedRunn
     Raises:
         UsageError: if it can't have an answer: a retriever, a prompt, an output parser.
     """
-    if not isinstance(chain, Runnable) or isinstance(chain, _NO_CHAINS):
+    if not isinstance(chain, _CHAIN) or isinstance(chain, _NO_CHAINS):
         raise UsageError(f"wrap the chain that answers, not a {type(chain).__name__} alone")
     return GuardedRunnable(chain, paths, capture)
 
@@ -159,7 +160,7 @@ class _Listener(BaseCallbackHandler):
     def on_retriever_end(self, documents: Any, *, run_id: UUID, **kwargs: Any) -> None:  # noqa: ARG002  # LangChain's signature
         """Record what an outermost one returned."""
         place = self._outermost.pop(run_id, None)
-        if place is not None and isinstance(documents, Sequence):
+        if place is not None and not hasattr(documents, "__next__"):  # an iterator is the chain's to consume
             with suppress(Exception):
                 record_event(self._recorder, place, documents)
 
@@ -183,7 +184,7 @@ register_configure_hook(_listener, inheritable=True)
 
 
 @contextmanager
-def observed_retrievers() -> Iterator[None]:
+def observed_retrievers() -> Generator[None]:
     """Have LangChain's retrievers report to the recorder that is active now.
 
     One listener serves a whole guarded run, however often this is entered: a stream is pulled piece by piece, and its

@@ -7,6 +7,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -65,13 +66,7 @@ class FunctionJudge(Judge):
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Call the function."""
-        said = yield Call(self._callee, (exchange,), retry="asked")
-        if isinstance(said, Verdict):
-            return said
-        if isinstance(said, bool):
-            return Verdict(Decision.SUPPORTED if said else Decision.UNSUPPORTED)
-        detail = f"the judge {self._name} returned {type(said).__name__}; a judge returns a Verdict or a bool"
-        return Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail=detail)
+        return _as_verdict((yield Call(self._callee, (exchange,), retry="asked")), self._name)
 
 
 def as_judge(judge: object) -> Judge:
@@ -105,6 +100,7 @@ def judged(
         clock: Reads seconds.
     """
     began, calls = clock(), 0
+    name = own_fingerprint = None
 
     def counted(step: Step) -> Flow[Any]:
         nonlocal calls
@@ -112,16 +108,17 @@ def judged(
         return (yield step)
 
     try:
+        name, own_fingerprint = judge.name, judge.fingerprint
         limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
-        said = yield from interpose(limited, counted)
+        said = _as_verdict((yield from interpose(limited, counted)), name)
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
         said = _failed(error)
     verdict = replace(
         said,
-        judge=said.judge or judge.name,
-        fingerprint=said.fingerprint or judge.fingerprint,
+        judge=said.judge or name,
+        fingerprint=said.fingerprint or own_fingerprint,
         calls=said.calls or calls,
         seconds=clock() - began,
     )
@@ -135,9 +132,23 @@ def fingerprint(kind: str, **settings: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def _as_verdict(said: object, judge: str) -> Verdict:
+    if isinstance(said, Verdict):
+        return said
+    if isinstance(said, bool):
+        return Verdict(Decision.SUPPORTED if said else Decision.UNSUPPORTED)
+    kind = type(said)
+    named = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+    detail = f"the judge {judge} returned {named}; a judge returns a Verdict or a bool"
+    return Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail=detail)
+
+
 def _failed(error: Exception) -> Verdict:
-    reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
-    return Verdict(Decision.UNKNOWN, reason, detail=str(error), error_type=type(error).__name__)
+    reason, detail = Reason.JUDGE_ERROR, None
+    with suppress(Exception):  # an exception that can't even be described
+        detail = str(error)
+        reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
+    return Verdict(Decision.UNKNOWN, reason, detail=detail, error_type=type(error).__name__)
 
 
 def _tell_malformed(verdict: Verdict) -> None:

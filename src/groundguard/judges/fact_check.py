@@ -23,7 +23,7 @@ class FactCheck(Judge):
             The reply must then be exactly such an object.
 
     Raises:
-        UsageError: if the model is no model, or can't be asked to constrain its output.
+        UsageError: if the model is no model or can't be asked to constrain its output, or the instructions are no text.
     """
 
     model: Model = field()
@@ -34,6 +34,8 @@ class FactCheck(Judge):
         object.__setattr__(self, "model", as_model(model))
         object.__setattr__(self, "instructions", instructions)
         object.__setattr__(self, "constrained", constrained)
+        if not isinstance(instructions, str):
+            raise UsageError(f"instructions are a text that says what to check, not {type(instructions).__name__}")
         if constrained and not self.model.takes_schema:
             raise UsageError(
                 "a plain function can't be told a JSON schema: constrain its output inside, or leave constrained=False"

@@ -9,30 +9,61 @@ from groundguard.errors import UsageError, warn_once
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges.base import Judge, fingerprint
 from groundguard.judges.lexical_evidence import Evidence, Window
-from groundguard.judges.lexical_match import Match, match
+from groundguard.judges.lexical_match import Match, about_another, match
 from groundguard.judges.lexical_tokens import Reading, read
+from groundguard.judges.lexical_words import ANAPHORA
 from groundguard.judges.statements import Statement, statements
 from groundguard.records import Chunk, Claim, Decision, Exchange, Verdict
 
 _VERSION = "lexical/1"
 _FRAGMENT = 3
 _ON_TOPIC = 0.4
+_AS_GOOD = 1e-6
 
 _HONEST = (
-    "Lexical() compares words, numbers, names and negation with the chunks and understands nothing; a judge that reads"
-    ' is FactCheck("openai:NAME") or any other model'
+    "Lexical() compares words, numbers, names and negation with the chunks and understands nothing: the real thing is"
+    ' a judge that reads, such as FactCheck("openai:NAME")'
 )
 
 
 @dataclass(frozen=True)
 class Lexical(Judge):
-    """First cut."""
+    """Compares the words of an answer with the chunks: deterministic, without a model, without a network.
+
+    Each statement of the answer is held against each sentence of the chunks. Words count by their rarity in the
+    chunks, general words less, and what the sentence itself lacks may come, at a discount, from its neighbours and
+    from the first sentence of its chunk. The statement's score is the share that is found. It is halved, and the
+    statement is not supported whatever the threshold, if
+
+    - a number, a name or a code is not there, or a number has another unit or counts another thing;
+    - the sentence has a negation or an opposite that the statement lacks, or the other way round;
+    - two words have changed places, as in `A acquired B` and `B acquired A`;
+    - another word stands in the place of one of the statement's words;
+    - it is a bare fragment, and the passage says too little of the question.
+
+    The verdict is SUPPORTED if every statement that asserts something is, and there is one. Its score is the lowest of
+    the statements' scores. A statement without a content word has the decision None and doesn't count. The question
+    is never evidence.
+
+    It understands nothing. Right answers in other words, or drawn from several sentences at once, are rejected: expect
+    many false alarms on anything but quotes, extracts and light paraphrase. Wrong answers made of the right words may
+    pass: a wrong inference, a general word exchanged for another or added, a condition left out, a pronoun that means
+    somebody else, irony. Opposites, stems, function words and number words are English, negations those of a few more
+    European languages; in other languages it compares words as they are written, and pairs of letters where a script
+    writes no spaces. Across languages it finds nothing.
+
+    Args:
+        threshold: The least score of a supported statement, above 0 and up to 1. Higher passes less.
+
+    Raises:
+        UsageError: if the threshold is not in (0, 1].
+    """
 
     threshold: float = 0.75
 
     def __post_init__(self) -> None:
         if not 0 < self.threshold <= 1:
-            raise UsageError(f"threshold must lie in (0, 1], not {self.threshold!r}")
+            raise UsageError(f"Lexical's threshold lies above 0 and up to 1; got {self.threshold!r}")
 
     @property
     def name(self) -> str:
@@ -54,54 +85,65 @@ class Lexical(Judge):
         evidence = Evidence(chunk.text for chunk in exchange.chunks)
         question = read(exchange.question)
         claims = tuple(
-            self._claim(statement, evidence, question, exchange.chunks) for statement in statements(exchange.answer)
+            self._claim(statement, _matches(read(statement.text), evidence, question), exchange.chunks)
+            for statement in statements(exchange.answer)
         )
         scores = [claim.score for claim in claims if claim.score is not None]
         supported = bool(scores) and all(claim.decision is not Decision.UNSUPPORTED for claim in claims)
         decision = Decision.SUPPORTED if supported else Decision.UNSUPPORTED
         return Verdict(decision, score=min(scores, default=0.0), claims=claims)
 
-    def _claim(
-        self, statement: Statement, evidence: Evidence, question: Reading, chunks: Sequence[Chunk]
-    ) -> Claim:
-        reading = read(statement.text)
-        if not reading.content:
-            return Claim(statement.text, None, statement.start, statement.end)
-        matches = _matches(reading, evidence, question)
+    def _claim(self, statement: Statement, matches: list[Match] | None, chunks: Sequence[Chunk]) -> Claim:
+        text, start, end = statement.text, statement.start, statement.end
+        if matches is None:
+            return Claim(text, None, start, end)
         good = [found for found in matches if not found.conflict and found.score >= self.threshold]
         if good:
-            ids = tuple(dict.fromkeys(chunks[found.chunk].id or str(found.chunk + 1) for found in good))
+            ids = dict.fromkeys(chunks[found.chunk].id or str(found.chunk + 1) for found in good)
             score = max(found.score for found in good)
-            return Claim(statement.text, Decision.SUPPORTED, statement.start, statement.end, ids, (), score)
-        missing = matches[0].missing if matches else tuple(token.text for token in reading.content)
-        score = matches[0].score if matches else 0.0
-        return Claim(statement.text, Decision.UNSUPPORTED, statement.start, statement.end, (), missing, score)
+            return Claim(text, Decision.SUPPORTED, start, end, chunk_ids=tuple(ids), score=score)
+        best = matches[0]
+        return Claim(text, Decision.UNSUPPORTED, start, end, missing=best.missing, score=best.score)
 
 
-def _matches(reading: Reading, evidence: Evidence, question: Reading) -> list[Match]:
-    """The windows that say most of the statement; only the nearest sentence and its equals may speak for it."""
-    same = evidence.same(reading)
+def _matches(reading: Reading, evidence: Evidence, question: Reading) -> list[Match] | None:
+    """The sentences that say most of the statement, the best first; None if it asserts nothing.
+
+    Only they may speak for it: a sentence that says less of it, but happens not to contradict it, may not.
+    """
+    if not reading.content:
+        return None
+    same = [Match(1.0, (), conflict=False, chunk=window.chunk, core=1.0) for window in evidence.same(reading)]
     if same:
-        return [Match(1.0, (), False, window.chunk, 1.0) for window in same]
+        return same
     found = [
         _on_topic(match(reading, window, evidence.weight), reading, window, question)
         for window in evidence.nearest(reading)
     ]
-    found.sort(key=lambda each: (-round(each.core, 6), each.conflict, -each.score))
-    best = found[0].core if found else 0.0
-    return [each for each in found if each.core >= best - 1e-6]
+    if not found:
+        return [Match(0.0, tuple(token.text for token in reading.content), conflict=False, chunk=0, core=0.0)]
+    best = max(each.core for each in found)
+    nearest = [each for each in found if each.core >= best - _AS_GOOD]
+    return sorted(nearest, key=lambda each: (each.conflict, -each.score))
 
 
 def _on_topic(found: Match, reading: Reading, window: Window, question: Reading) -> Match:
-    """A bare fragment answers the question only where the window is about the question."""
-    if len(reading.content) >= _FRAGMENT or not question.content:
-        return found
-    asked = [token for token in question.content if token.base not in reading.bases]
-    weights = [(3 - token.counts % 2 * 2 + (token.base in question.names), token) for token in asked]
-    total = sum(weight for weight, _ in weights)
-    about = window.core.bases | window.nearby
-    covered = sum(weight for weight, token in weights if token.base in about)
-    if not total or covered / total >= _ON_TOPIC:
-        return found
-    missing = tuple(token.text for _, token in weights if token.base not in about)
-    return found._replace(score=found.score / 2, conflict=True, missing=found.missing + missing)
+    """What only answers or points back must stand where the chunk speaks of the question."""
+    fragment = len(reading.content) < _FRAGMENT
+    points_back = bool(reading.tokens) and reading.tokens[0].text.casefold() in ANAPHORA
+    missing: tuple[str, ...] = ()
+    if fragment:
+        missing = _unasked(reading, window, question)
+    if (fragment or points_back) and not missing and question.names and not question.names & window.core.bases:
+        missing = tuple(about_another(window.core, reading.bases | question.bases))
+    return found.against(missing) if missing else found
+
+
+def _unasked(reading: Reading, window: Window, question: Reading) -> tuple[str, ...]:
+    """The words of the question that the window lacks, if it lacks too many."""
+    asked = {token: 1 + (token.counts > 1) + (token.base in question.names) for token in question.content}
+    asked = {token: weight for token, weight in asked.items() if token.base not in reading.bases}
+    lacking = {token: weight for token, weight in asked.items() if token.base not in window.core.bases | window.nearby}
+    if sum(lacking.values()) <= (1 - _ON_TOPIC) * sum(asked.values()):
+        return ()
+    return tuple(dict.fromkeys(token.text for token in lacking))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from groundguard.judges.lexical_tokens import Reading, Token, read
+from groundguard.judges.lexical_numbers import Token
+from groundguard.judges.lexical_tokens import Reading, read
 from groundguard.judges.statements import statements
 
 _CANDIDATES = 8
@@ -66,10 +67,6 @@ class Evidence:
         seen = len(self._places.get(token.base, ())) or 0.5
         return kind * math.log(1 + (len(self._readings) + 1) / seen)
 
-    def knows(self, base: str) -> bool:
-        """Whether any sentence says it."""
-        return base in self._places
-
     def same(self, statement: Reading) -> list[Window]:
         """The windows whose sentence is the statement, word for word."""
         return [self._window(place) for place in self._same.get(statement.key, ())[:_CANDIDATES]]
@@ -77,7 +74,7 @@ class Evidence:
     def nearest(self, statement: Reading) -> list[Window]:
         """The windows whose sentence shares most with the statement."""
         tokens = {base: self.weight(token) for token in statement.content for base in _bases(token)}
-        shared: Counter[int] = Counter()
+        shared: dict[int, float] = defaultdict(float)
         looked_at = 0
         for base in sorted(tokens, key=lambda base: (len(self._places.get(base, ())), base)):
             places: Sequence[int] = self._places.get(base, ())
@@ -85,7 +82,8 @@ class Evidence:
             if looked_at > _MOST_LOOKED_AT and shared:
                 break
             for place in places[:_MOST_LOOKED_AT]:
-                shared[place] += tokens[base]  # type: ignore[assignment]  # a Counter adds floats as well
+                if statement.asks or not self._readings[place].asks:
+                    shared[place] += tokens[base]
         best = sorted(shared, key=lambda place: (-shared[place], place))[:_CANDIDATES]
         return [self._window(place) for place in best]
 

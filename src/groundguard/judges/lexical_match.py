@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import pairwise
 from typing import NamedTuple
 
 from groundguard.judges.lexical_evidence import Window
-from groundguard.judges.lexical_tokens import Reading, Token
-from groundguard.judges.lexical_words import ANAPHORA, APPROXIMATE, ORDERED, PREFIXES
+from groundguard.judges.lexical_numbers import Token
+from groundguard.judges.lexical_order import swapped
+from groundguard.judges.lexical_tokens import Reading, beside
+from groundguard.judges.lexical_words import ANAPHORA, APPROXIMATE, PREFIXES
 
 _BORROWED = 0.8
 _CONFLICT = 0.5
-_LONGEST_SWAP = 8
 _PREFIXED = 5
 
 
@@ -33,33 +35,34 @@ class Match(NamedTuple):
     chunk: int
     core: float
 
+    def against(self, reasons: tuple[str, ...]) -> Match:
+        """The same match with something that speaks against the statement."""
+        score = self.score if self.conflict else self.score * _CONFLICT
+        missing = tuple(dict.fromkeys((*self.missing, *reasons)))
+        return self._replace(score=score, missing=missing, conflict=True)
+
 
 def match(statement: Reading, window: Window, weight: Callable[[Token], float]) -> Match:
-    """Hold a statement against a window."""
-    total = covered = core = 0.0
-    missing: list[str] = []
-    conflict = False
-    for at, token in enumerate(statement.tokens):
-        if not token.counts:
-            continue
-        share = weight(token)
-        found = _found(statement, at, window)
-        total += share
-        covered += share * found
-        core += share * (found == 1)
-        if not found:
-            missing.append(token.text)
-            conflict = conflict or token.exact or token.base in statement.names
-    against = list(_against(statement, window))
-    conflict = conflict or bool(against)
-    score = covered / total if total else 0.0
-    return Match(
-        score * (_CONFLICT if conflict else 1),
-        tuple(dict.fromkeys([*missing, *against])),
-        conflict,
-        window.chunk,
-        core / total if total else 0.0,
-    )
+    """Hold a statement that asserts something against a window."""
+    shares = [
+        (weight(token), _found(statement, at, window), token, at)
+        for at, token in enumerate(statement.tokens)
+        if token.counts
+    ]
+    total = sum(share for share, *_ in shares)
+    score = sum(share * found for share, found, *_ in shares) / total
+    core = sum(share for share, found, *_ in shares if found == 1) / total
+    missing = tuple(dict.fromkeys(token.text for _, found, token, _ in shares if not found))
+    result = Match(score, missing, conflict=False, chunk=window.chunk, core=core)
+    against = [token.text for _, found, token, at in shares if not found and _vital(statement, at, window.core)]
+    against += _against(statement, window)
+    return result.against(tuple(against)) if against else result
+
+
+def _vital(statement: Reading, at: int, core: Reading) -> bool:
+    """Whether a token must not be missing: numbers, names, and words in whose place the sentence has another."""
+    token = statement.tokens[at]
+    return token.exact or token.base in statement.names or _instead(statement, at, core)
 
 
 def _found(statement: Reading, at: int, window: Window) -> float:
@@ -67,94 +70,110 @@ def _found(statement: Reading, at: int, window: Window) -> float:
     token = statement.tokens[at]
     if token.values:
         approximate = any(t.text.casefold() in APPROXIMATE for t in statement.tokens[max(0, at - 3) : at])
-        if any(_equal(token, other, approximate) for other in window.core.numbers):
+        if any(_equal(token, other, approximate=approximate) for other in window.core.numbers):
             return 1
-        return _BORROWED * any(_equal(token, other, approximate) for other in window.numbers)
-    if token.base in window.core.bases:
+        return _BORROWED * any(_equal(token, other, approximate=approximate) for other in window.numbers)
+    if token.base in window.core.bases or any(_opposed(token, statement, window.core)):
         return 1
     if token.base in window.nearby and not _replaced(statement, at, window.core):
         return _BORROWED
     return 0
 
 
-def _equal(token: Token, other: Token, approximate: bool) -> bool:
-    if token.unit and other.unit:
-        if token.unit[0] != other.unit[0]:
-            return False
-        return any(
-            a * token.unit[1] == b * other.unit[1] or (approximate and _rounds(a, b * other.unit[1] / token.unit[1]))
-            for a in token.values
-            for b in other.values
-        )
-    if token.unit and not other.unit:
+def _equal(token: Token, other: Token, *, approximate: bool) -> bool:
+    """Whether two numbers are the same in value and kind; one without a unit never stands for one with a unit."""
+    if token.unit and (not other.unit or token.unit[0] != other.unit[0]):
         return False
-    return any(a == b or (approximate and _rounds(a, b)) for a in token.values for b in other.values)
+    own, their = (token.unit[1], other.unit[1]) if token.unit and other.unit else (Decimal(1), Decimal(1))
+    return any(
+        mine * own == theirs * their or (approximate and _rounds(mine, theirs * their / own))
+        for mine in token.values
+        for theirs in other.values
+    )
 
 
 def _rounds(rounded: Decimal, exact: Decimal) -> bool:
     """Whether `exact`, written with as many digits as `rounded`, is `rounded`."""
-    digits = rounded.normalize()
-    exponent = digits.as_tuple().exponent
-    return isinstance(exponent, int) and exact.is_finite() and abs(exact - rounded) * 2 <= Decimal(1).scaleb(exponent)
+    exponent = rounded.normalize().as_tuple().exponent
+    return isinstance(exponent, int) and abs(exact - rounded) * 2 <= Decimal(1).scaleb(exponent)
 
 
 def _replaced(statement: Reading, at: int, core: Reading) -> bool:
-    """Whether the sentence has another word in the place of this one: the same neighbour, something else beside it."""
-    token = statement.tokens[at]
-    for step in (1, -1):
-        beside = _beside(statement.tokens, at, step)
-        if beside is None or beside.counts < 2:
-            continue
-        for place, other in enumerate(core.tokens):
-            if other.base == beside.base:
-                instead = _beside(core.tokens, place, -step)
-                if instead is not None and instead.counts == 2 and instead.base not in statement.bases:
-                    return True
-    return bool(token.capital and token.base in statement.names and _rival(statement, core))
+    """Whether the sentence has another word where this one would stand, or is about another name than this one."""
+    name = statement.tokens[at].capital and any(about_another(core, statement.bases))
+    return name or any(_another_beside(statement, at, step, core) for step in (1, -1))
 
 
-def _rival(statement: Reading, core: Reading) -> bool:
-    """Whether the sentence is about another name, and does not point back to a sentence before."""
-    if any(token.text.casefold() in ANAPHORA for token in core.tokens):
+def _another_beside(statement: Reading, at: int, step: int, core: Reading) -> bool:
+    """Whether the word next to this one stands in the sentence too, but beside another."""
+    neighbour = beside(statement.tokens, at, step)
+    if neighbour is None or not neighbour.specific:
         return False
+    others = (
+        beside(core.tokens, place, -step) for place, token in enumerate(core.tokens) if token.base == neighbour.base
+    )
+    return any(other is not None and other.specific and other.base not in statement.bases for other in others)
+
+
+def _instead(statement: Reading, at: int, core: Reading) -> bool:
+    """Whether the sentence is the same on both sides of this word, and has another one between."""
+    tokens = statement.tokens
+    sides = _base(beside(tokens, at, -1)), _base(beside(tokens, at, 1))
+    return sides != ("", "") and any(
+        token.specific
+        and token.base not in statement.bases
+        and sides == (_base(beside(core.tokens, place, -1)), _base(beside(core.tokens, place, 1)))
+        for place, token in enumerate(core.tokens)
+    )
+
+
+def _base(token: Token | None) -> str:
+    return token.base if token is not None else ""
+
+
+def about_another(core: Reading, known: frozenset[str]) -> Iterator[str]:
+    """Names outside `known` that a sentence is about, unless it points back to a sentence before."""
+    if any(token.text.casefold() in ANAPHORA for token in core.tokens):
+        return
     first = next((token for token in core.tokens if token.counts), None)
-    subject = {first.base} if first is not None and first.capital else set[str]()
-    return bool((core.names | subject) - statement.bases)
-
-
-def _beside(tokens: tuple[Token, ...], at: int, step: int) -> Token | None:
-    """The next counting token in that direction, unless something other than a function word is between."""
-    place = at + step
-    if 0 <= place < len(tokens) and tokens[place].counts:
-        return tokens[place]
-    return None
+    for token in core.tokens:
+        name = token.base in core.names or (token is first and token.capital)
+        if name and token.base not in known:
+            yield token.text
 
 
 def _against(statement: Reading, window: Window) -> Iterator[str]:
     yield from _turned_round(statement, window.core)
-    yield from _prefixed(statement, window)
+    yield from _prefixed(statement, window.core)
     yield from _attached(statement, window.core)
-    yield from _swapped(statement, window.core)
+    yield from swapped(statement, window.core)
 
 
 def _turned_round(statement: Reading, core: Reading) -> Iterator[str]:
     """Negations and opposites that only one of the two has."""
     for mine, theirs in ((statement, core), (core, statement)):
         for negation in mine.negations:
-            if not negation.scope & theirs.negated and negation.head in theirs.affirmed - mine.affirmed:
-                yield _surface(statement, negation.head)
+            head = mine.tokens[negation.head]
+            negated = theirs.reached if head.sign < 0 else theirs.negated
+            shared = any(mine.tokens[place].base in negated for place in negation.reach)
+            if not shared and head.base in theirs.affirmed - mine.affirmed:
+                yield _surface(statement, head.base)
 
 
-def _prefixed(statement: Reading, window: Window) -> Iterator[str]:
+def _prefixed(statement: Reading, core: Reading) -> Iterator[str]:
     """Words such as `uncertain` where the sentence has `certain`."""
-    known = window.core.bases
     for token in statement.content:
-        if token.base in known or token.values:
-            continue
-        for opposite in _opposites(token.base):
-            turned = (token.base in statement.negated) != (opposite in window.core.negated)
-            if opposite in known and not turned:
-                yield token.text
+        if token.base not in core.bases and any(not turned for turned in _opposed(token, statement, core)):
+            yield token.text
+
+
+def _opposed(token: Token, statement: Reading, core: Reading) -> list[bool]:
+    """For each opposite that the sentence has of this word: whether a negation on one side turns it back."""
+    return [
+        (token.base in statement.negated) != (opposite in core.negated)
+        for opposite in _opposites(token.base)
+        if opposite in core.bases
+    ]
 
 
 def _opposites(base: str) -> Iterator[str]:
@@ -169,54 +188,15 @@ def _attached(statement: Reading, core: Reading) -> Iterator[str]:
     """Numbers that the sentence has before another noun, where this noun has another number."""
     counted = [(n, noun) for n, noun in _pairs(core)]
     for number, noun in _pairs(statement):
-        others = [other for other, same in counted if same.base == noun.base]
+        others = [other for other, same in counted if (same.base, same.sign) == (noun.base, noun.sign)]
         if others and not any(_equal(number, other, approximate=True) for other in others):
             yield f"{number.text} {noun.text}"
 
 
 def _pairs(reading: Reading) -> Iterator[tuple[Token, Token]]:
-    for number, noun in zip(reading.tokens, reading.tokens[1:], strict=False):
+    for number, noun in pairwise(reading.tokens):
         if number.values and noun.counts and not noun.values:
             yield number, noun
-
-
-def _swapped(statement: Reading, core: Reading) -> Iterator[str]:
-    """Two words that changed places around words that did not: `A acquired B`, `B acquired A`."""
-    mine, theirs = _order(statement), _order(core)
-    shared = sorted(mine.keys() & theirs.keys(), key=mine.__getitem__)
-    passive = _passive(statement) != _passive(core)
-    for at, first in enumerate(shared):
-        previous = -1
-        for last in range(at + 1, min(len(shared), at + _LONGEST_SWAP)):
-            place = theirs[shared[last]]
-            if last > at + 1 and previous < theirs[first] and place < theirs[shared[at + 1]] and not passive:
-                if not _listed(statement, mine[first], mine[shared[last]]):
-                    yield f"{statement.tokens[mine[first]].text} … {statement.tokens[mine[shared[last]]].text}"
-            if place < previous:
-                break
-            previous = place
-
-
-def _order(reading: Reading) -> dict[str, int]:
-    """Where each word stands that occurs once."""
-    places: dict[str, int] = {}
-    repeated: set[str] = set()
-    for place, token in enumerate(reading.tokens):
-        if token.counts or token.base in ORDERED:
-            if token.base in places:
-                repeated.add(token.base)
-            places[token.base] = place
-    return {base: place for base, place in places.items() if base not in repeated}
-
-
-def _passive(reading: Reading) -> bool:
-    return "by" in reading.bases
-
-
-def _listed(reading: Reading, first: int, last: int) -> bool:
-    """Whether the two stand in one list."""
-    between = reading.tokens[first + 1 : last]
-    return any(not token.base or token.base in ("and", "or") for token in between)
 
 
 def _surface(reading: Reading, base: str) -> str:

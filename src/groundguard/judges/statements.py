@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import accumulate
 
 from groundguard.text import is_invisible
 
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _WHOLE = re.compile(r"\s*(?:#{1,6}\s|\|)|[^\w]+\Z")
-_MARKER = re.compile(r"\s*(?:>\s*)*(?:[-*+•‣◦▪·–]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+|\s*>\s*")
-_CLOSING = re.compile(r"(?:[*_~`)\]}\"'”’»›]+|\[\d+\])+(?=\s|\Z)")
+_MARKER = re.compile(r"\s*(?:>\s*)*(?:[-*+•‣◦▪·\u2013]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+|\s*>\s*")
+_CLOSING = re.compile(r"(?:[*_~`)\]}\"'”\u2019»\u203a]+|\[\d+\])+(?=\s|\Z)")
 
 _ODD_TO_SENTENCEX = re.compile(r"[^\S\t\n\r ]|[\ud800-\udfff]")
 """sentencex panics on some line breaks outside ASCII and takes no lone surrogates."""
@@ -67,39 +68,31 @@ def _spans(answer: str) -> Iterator[tuple[int, int]]:
 def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
     """Runs of lines that belong together: start, end, and whether they are prose."""
     lines = answer.splitlines(keepends=True)
-    ends = list(accumulate(map(len, lines)))
-    fence: str | None = None
-    start, previous = 0, ""
-    for line, end in zip(lines, ends, strict=True):
-        begin = end - len(line)
+    fence, start, end, previous = "", 0, 0, ""
+    for line in lines:
+        begin, end = end, end + len(line)
         mark = _FENCE.match(line)
-        if fence is not None:
+        if fence:
             if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
                 yield start, end, False
-                fence, start, previous = None, end, ""
+                fence, start, previous = "", end, ""
             continue
         if begin > start and not _wraps(previous, line):
             yield start, begin, True
             start = begin
-        previous = line
-        if mark:
-            fence = mark[1]
-        elif _is_whole(line):
+        if _WHOLE.match(line) and not mark:
             yield start, end, False
-            start, previous = end, ""
-    if start < len(answer):
-        yield start, len(answer), fence is None
+            start = end
+        fence, previous = mark[1] if mark else "", line
+    if start < end:
+        yield start, end, not fence
 
 
 def _wraps(previous: str, line: str) -> bool:
     """Whether the break between two lines only wraps a long line of prose."""
     return len(previous.strip()) >= _SHORT_LINE and not (
-        not line.strip() or _is_whole(line) or _MARKER.match(line) or _FENCE.match(line)
+        not line.strip() or _WHOLE.match(line) or _MARKER.match(line) or _FENCE.match(line)
     )
-
-
-def _is_whole(line: str) -> bool:
-    return bool(_WHOLE.match(line))
 
 
 def _sentences(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -108,10 +101,10 @@ def _sentences(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     begin = start
     for cut in _cuts(answer, marker.end() if marker else start, end):
         closing = _CLOSING.match(answer, cut, end)
-        cut = closing.end() if closing else cut
-        if cut > begin:
-            yield begin, cut
-            begin = cut
+        stop = closing.end() if closing else cut
+        if stop > begin:
+            yield begin, stop
+            begin = stop
     yield begin, end
 
 
@@ -129,9 +122,9 @@ def _cuts(answer: str, start: int, end: int) -> Iterator[int]:
 
 
 def _segments(text: str) -> list[str]:
-    from sentencex import segment  # noqa: PLC0415  # 10 ms that only those pay who split
-
-    return segment("en", _ODD_TO_SENTENCEX.sub(_stand_in, text))
+    """Sentencex is imported late: it costs some milliseconds, and has no types."""
+    segments: list[str] = import_module("sentencex").segment("en", _ODD_TO_SENTENCEX.sub(_stand_in, text))
+    return segments
 
 
 def _stand_in(odd: re.Match[str]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
 
 from groundguard.models.base import Prompt, Reply
-from groundguard.records import Decision, Reason
+from groundguard.records import Decision, Reason, is_mapping, is_sequence
 from groundguard.text import is_invisible
 
 _WORDS: Mapping[str, Decision] = {"yes": Decision.SUPPORTED, "no": Decision.UNSUPPORTED}
@@ -23,9 +25,11 @@ _FINISHED = frozenset(
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
 _LONGEST_WORD = 12
 _LEAST_WORDS = 50
+_RULER = re.compile(r"(\S)\1{3,}")
 
 
-class Reading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reading:
     """What a reply amounts to.
 
     Attributes:
@@ -37,7 +41,7 @@ class Reading(NamedTuple):
 
     decision: Decision
     reason: Reason
-    raw: str | None = None
+    raw: str | None = field(default=None, repr=False)
     detail: str | None = None
 
 
@@ -87,7 +91,7 @@ def text_of(content: object) -> str:
     """The text of a message: text blocks joined, blocks that the provider marked as thoughts dropped."""
     if isinstance(content, str):
         return content
-    if isinstance(content, list) and content:
+    if is_sequence(content) and content:
         return "".join(map(_block_text, content))
     raise _malformed(content)
 
@@ -99,21 +103,25 @@ def shape(text: str) -> str:
         return "an empty reply"
     if all(map(is_invisible, text)):
         return f"{size}, none of them visible"
-    removed = []
+    if literal(text):
+        return f"{size}; the bare word {text.lower()} where a JSON object was asked for"
+    rest = text
+    removed: list[str] = []
     for what, remove in _PADDING:
-        rest = remove(text)
-        if rest != text:
-            text = rest
+        padded, rest = rest, remove(rest)
+        if rest != padded:
             removed.append(what)
-            word = text.lower() if literal(text) else None
-            if word:
-                return f"{size}; equals {word} after removing {' and '.join(removed)}"
+            if literal(rest):
+                return f"{size}; equals {rest.lower()} after removing {' and '.join(removed)}"
     return f"{size}; {_look(text)}"
 
 
 def least_tokens(text: str) -> int:
-    """A number of tokens that no usual tokenizer stays below: one a word, more for very long words."""
-    return sum(-(-len(word) // _LONGEST_WORD) for word in text.split())
+    """A number of tokens that no usual tokenizer stays below: one a word, more for very long words.
+
+    A ruler such as `--------` counts as one character: some tokenizers have one token for it.
+    """
+    return sum(-(-len(word) // _LONGEST_WORD) for word in _RULER.sub(r"\1", text).split())
 
 
 _PADDING: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -140,7 +148,7 @@ def _look(text: str) -> str:
 
 
 def _check_finish(reply: Reply) -> None:
-    finish = "" if reply.finish_reason is None else str(reply.finish_reason).lower()
+    finish = _finish(reply.finish_reason)
     if finish in _FILTERED:
         raise _Unreadable(Reason.JUDGE_FILTERED, "the provider's content filter stopped the reply")
     if reply.refusal or finish in _REFUSED:
@@ -155,10 +163,16 @@ def _check_finish(reply: Reply) -> None:
         )
 
 
+def _finish(reason: object) -> str:
+    if isinstance(reason, Enum):
+        reason = reason.value if isinstance(reason.value, str) else reason.name
+    return "" if reason is None else str(reason).lower()
+
+
 def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
     seen = reply.usage.input_tokens if reply.usage else None
     least = least_tokens(sent.text)
-    if seen and least >= _LEAST_WORDS and seen < least:
+    if seen is not None and least >= _LEAST_WORDS and 0 < seen < least:
         detail = f"the judge saw a cut prompt: {seen} tokens reported where at least {least} were sent"
         raise _Unreadable(Reason.JUDGE_TRUNCATED, detail, text)
 
@@ -166,8 +180,8 @@ def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
 def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block
-    kind = block.get("type") if isinstance(block, Mapping) else None
-    if isinstance(block, Mapping):
+    if is_mapping(block):
+        kind = str(block.get("type"))
         if kind in _THOUGHTS:
             return ""
         if kind == "refusal":

@@ -21,7 +21,7 @@ class Prompt:
     """
 
     system: str
-    user: str
+    user: str = field(repr=False)
 
     @property
     def text(self) -> str:

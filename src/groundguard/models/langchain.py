@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from langchain_core.language_models import BaseChatModel, BaseLanguageModel
+from langchain_core.language_models import BaseLanguageModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.output_parsers import BaseOutputParser
 from langchain_core.prompts import BasePromptTemplate
@@ -20,9 +20,12 @@ from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.models.base import Model, Prompt, Reply
 from groundguard.records import Usage
 
-_NO_MODELS = (BaseRetriever, BasePromptTemplate, BaseOutputParser, BaseTool)
+_MODEL: Any = Runnable
+_BINDING: Any = RunnableBindingBase
+_NO_MODELS: Any = (BaseRetriever, BasePromptTemplate, BaseOutputParser, BaseTool)
 _NAMES = ("model_name", "model", "model_id", "deployment_name", "repo_id")
 _SETTINGS = ("temperature", "max_tokens", "top_p", "seed", "reasoning_effort")
+_ASYNC = ("ainvoke", "_agenerate", "_astream", "_acall")
 _FINISH = ("finish_reason", "stop_reason", "stopReason", "done_reason")
 _CALLED_A_TOOL = frozenset({"tool_calls", "tool_use", "function_call"})
 
@@ -40,8 +43,8 @@ class LangChainModel(Model):
         UsageError: if it is something else of LangChain's.
     """
 
-    def __init__(self, model: object) -> None:
-        if not isinstance(model, Runnable) or isinstance(model, _NO_MODELS):
+    def __init__(self, model: Any) -> None:
+        if not isinstance(model, _MODEL) or isinstance(model, _NO_MODELS):
             raise UsageError(f"a judge's model is a LangChain chat model, not a {type(model).__name__}")
         self._model: Runnable[Any, Any] = model
         self._core, bound = _core(model)
@@ -51,7 +54,7 @@ class LangChainModel(Model):
     def name(self) -> str:
         """The model's name, else its class."""
         names = (getattr(self._core, key, None) for key in _NAMES)
-        return next((name for name in names if isinstance(name, str) and name), type(self._core).__name__)
+        return next((name for name in names if isinstance(name, str) and name), self._core.get_name())
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -66,7 +69,13 @@ class LangChainModel(Model):
         """
         messages = [SystemMessage(prompt.system), HumanMessage(prompt.user)]
         callee = _callee(self._model, self._model if schema is None else _structured(self._model, schema))
-        result = yield Call(callee, (messages,), retry="asked")
+        try:
+            result = yield Call(callee, (messages,), retry="asked")
+        except Exception as error:
+            completion = getattr(error, "completion", None)
+            if completion is None:
+                raise
+            return _cut(completion)
         return _read(result) if schema is None else _read_structured(result)
 
 
@@ -89,16 +98,19 @@ def _callee(model: Runnable[Any, Any], asked: Runnable[Any, Any]) -> Callee:
 
 
 def _doors(model: Runnable[Any, Any]) -> tuple[bool, bool]:
+    while isinstance(model, RunnableBindingBase):
+        model = model.bound
     if isinstance(model, RunnableLambda):
         return hasattr(model, "func"), hasattr(model, "afunc")
-    kind: Any = type(model)
-    if isinstance(model, BaseChatModel):
-        own = (kind._agenerate, kind._astream) != (BaseChatModel._agenerate, BaseChatModel._astream)  # noqa: SLF001
-        return True, own
-    return True, kind.ainvoke is not Runnable.ainvoke
+    return True, any(map(_is_own, (getattr(type(model), name, None) for name in _ASYNC)))
 
 
-def _core(model: Runnable[Any, Any]) -> tuple[object, dict[str, Any]]:
+def _is_own(method: Any) -> bool:
+    """Whether it is more than LangChain's default, which runs the plain code in a thread."""
+    return method not in {None, _MODEL.ainvoke} and not method.__module__.startswith("langchain_core.language_models")
+
+
+def _core(model: Runnable[Any, Any]) -> tuple[Runnable[Any, Any], dict[str, Any]]:
     """The language model inside of bindings and sequences, and what is bound to it."""
     bound: dict[str, Any] = {}
     while True:
@@ -119,10 +131,10 @@ def _settings(core: object, bound: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if isinstance(value, (int, float, str))}
 
 
-def _structured(model: Runnable[Any, Any], schema: Mapping[str, Any]) -> Runnable[Any, Any]:
-    if isinstance(model, RunnableBindingBase) or not hasattr(model, "with_structured_output"):
+def _structured(model: Any, schema: Mapping[str, Any]) -> Any:
+    if isinstance(model, _BINDING) or not hasattr(model, "with_structured_output"):
         raise UsageError(
-            f"constrained=True needs the chat model itself, not a {type(model).__name__}: what is bound to it would be lost"
+            f"constrained=True needs the chat model itself, not a {type(model).__name__}: its bindings would be lost"
         )
     try:
         return model.with_structured_output({"title": "verdict", **schema}, method="json_schema", include_raw=True)
@@ -135,11 +147,9 @@ def _structured(model: Runnable[Any, Any], schema: Mapping[str, Any]) -> Runnabl
 # Reading what came back.
 
 
-def _read(result: object) -> Reply:
-    if isinstance(result, list):
-        return Reply(tuple(result))  # a list that is no message's content holds no blocks to be joined
+def _read(result: Any) -> Reply:
     if not isinstance(result, AIMessage):
-        return Reply(result)
+        return Reply((result,) if type(result) is list else result)  # a list of words is no message's blocks
     told = result.response_metadata
     return Reply(
         content=result.content,
@@ -150,11 +160,11 @@ def _read(result: object) -> Reply:
     )
 
 
-def _read_structured(result: object) -> Reply:
-    raw = result.get("raw") if isinstance(result, Mapping) else None
-    if not isinstance(raw, AIMessage):
-        return Reply(None)
+def _read_structured(result: Any) -> Reply:
+    raw = result.get("raw") if hasattr(result, "get") else result
     reply = _read(raw)
+    if not isinstance(raw, AIMessage):
+        return reply
     calls = [*raw.tool_calls, *raw.invalid_tool_calls]
     if not calls:
         return reply
@@ -163,15 +173,19 @@ def _read_structured(result: object) -> Reply:
     return Reply(content, finish, reply.refusal, reply.usage, reply.model)
 
 
+def _cut(completion: Any) -> Reply:
+    """A reply that the openai client raises instead of returning it, since it ended before its JSON did."""
+    return Reply(None, completion.choices[0].finish_reason, model=completion.model)
+
+
 def _finish(told: Mapping[str, Any]) -> Any:
     """Why the model stopped; the Responses API says only how far it came, and why no further."""
     said = next((told[key] for key in _FINISH if told.get(key) is not None), None)
     if said is not None:
         return said
-    details = told.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, Mapping) else None
+    details: Any = told.get("incomplete_details") or {}
     status = told.get("status")
-    return reason or (status if isinstance(status, str) else None)
+    return details.get("reason") or (status if isinstance(status, str) else None)
 
 
 def _usage(told: Any) -> Usage | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -36,11 +37,12 @@ class OpenAIModel(Model):
             )
         if taken := sorted(_OURS & options.keys()):
             raise UsageError(f"OpenAIModel sets {', '.join(taken)} itself")
-        label = f"the openai model {name}"
-        if isinstance(client, openai.OpenAI):
-            self._callee = Callee(lambda **sent: _ask(client, sent), None, label)
-        else:
-            self._callee = Callee(None, lambda **sent: _aask(client, sent), label)
+
+        def create(**sent: Any) -> Any:
+            return _create(client, sent)
+
+        plain, coroutine = (create, None) if isinstance(client, openai.OpenAI) else (None, create)
+        self._callee = Callee(plain, coroutine, f"the openai model {name}")
         self._name = name
         self._options = options
 
@@ -57,7 +59,11 @@ class OpenAIModel(Model):
             raise UsageError(f"'openai:{name}' needs the environment of the openai client: {error}") from error
         model = cls(client, name, **options)
         clients = PerLoop(openai.AsyncOpenAI)
-        model._callee = Callee(model._callee.plain, lambda **sent: _aask(clients.get(), sent), model._callee.name)
+
+        async def create(**sent: Any) -> Any:
+            return await _create(await clients.get(), sent)
+
+        model._callee = replace(model._callee, coroutine=create)
         return model
 
     @property
@@ -85,25 +91,20 @@ class OpenAIModel(Model):
         return _read(completion)
 
 
-def _ask(client: openai.OpenAI, sent: dict[str, Any]) -> Any:
+def _create(client: openai.OpenAI | openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:
+    """The completion; of an async client, the awaitable of it."""
+    limit = sent.pop("timeout")
     create: Any = client.with_options(max_retries=0).chat.completions.create
-    return create(**{**sent, **_timeout(client, sent.pop("timeout", None))})
-
-
-def _aask(client: openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:
-    create: Any = client.with_options(max_retries=0).chat.completions.create
-    return create(**{**sent, **_timeout(client, sent.pop("timeout", None))})
+    return create(**sent, **_timeout(client, limit))
 
 
 def _timeout(client: openai.OpenAI | openai.AsyncOpenAI, limit: float | None) -> dict[str, float]:
     """The deadline as the request's timeout, unless the client's own is shorter or finer."""
     own = client.timeout
-    untouched = (
-        own == openai.DEFAULT_TIMEOUT
-        or own is None
-        or (isinstance(own, (int, float)) and limit is not None and own > limit)
-    )
-    return {} if limit is None or not untouched else {"timeout": limit}
+    if limit is None:
+        return {}
+    longer = own > limit if isinstance(own, (int, float)) else own is None or own == openai.DEFAULT_TIMEOUT
+    return {"timeout": limit} if longer else {}
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,12 +113,13 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(completion: Any) -> Reply:
     choices = getattr(completion, "choices", None)
-    if not isinstance(choices, list) or len(choices) != 1:
+    choice: Any = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
+    message: Any = getattr(choice, "message", None)
+    if not hasattr(message, "content"):
         raise ValueError("the server's reply is not a chat completion with one choice")
-    message = choices[0].message
     return Reply(
         content=message.content,
-        finish_reason=choices[0].finish_reason,
+        finish_reason=getattr(choice, "finish_reason", None),
         refusal=getattr(message, "refusal", None),
         usage=_usage(getattr(completion, "usage", None)),
         model=getattr(completion, "model", None),

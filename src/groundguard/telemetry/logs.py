@@ -14,10 +14,19 @@ from groundguard.telemetry import names
 _logger = logging.getLogger(names.LOGGER)
 _logger.addHandler(logging.NullHandler())
 
+_RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
+def _rename_reserved(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """Let a value that the application bound as `name` or `module` not cost the record: those are taken."""
+    return {f"{key}_" if key in _RESERVED else key: value for key, value in event.items()}
+
+
 _PROCESSORS: list[Any] = [
     structlog.contextvars.merge_contextvars,
     structlog.stdlib.add_log_level,
     structlog.processors.TimeStamper(fmt="iso"),
+    _rename_reserved,
     structlog.stdlib.render_to_log_kwargs,
 ]
 
@@ -29,8 +38,8 @@ def log(response: Response[object], trace_id: str | None) -> None:
     processors render the event; else the values are attributes of the log record.
     """
     level = logging.INFO if response.status is Status.ANSWERED else logging.WARNING
-    if _logger.isEnabledFor(level):
-        with contextlib.suppress(Exception):
+    with contextlib.suppress(Exception):
+        if _logger.isEnabledFor(level):
             _bound().log(level, names.EVENT, **_fields(response, trace_id))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from importlib.metadata import version
 
 from opentelemetry import metrics, trace
@@ -31,7 +31,7 @@ class Span:
         return trace.set_span_in_context(self._span)
 
     @contextlib.contextmanager
-    def current(self) -> Iterator[None]:
+    def current(self) -> Generator[None]:
         """Make the span current around one outside call."""
         with trace.use_span(self._span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
             yield
@@ -55,8 +55,10 @@ class Span:
     @property
     def trace_id(self) -> str | None:
         """The trace id in hexadecimal; None where nothing is traced."""
-        context = self._span.get_span_context()
-        return trace.format_trace_id(context.trace_id) if context.is_valid else None
+        with contextlib.suppress(Exception):
+            context = self._span.get_span_context()
+            return trace.format_trace_id(context.trace_id) if context.is_valid else None
+        return None
 
 
 def count(response: Response[object]) -> None:

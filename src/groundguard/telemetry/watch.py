@@ -64,7 +64,9 @@ class Watch:
 
     def fail(self, error: BaseException) -> None:
         """Report that the query ended without a response."""
-        _end(self._span, error)
+        for span in (self._check, self._span):
+            if span is not None:
+                _end(span, error)
 
 
 def watched(path: Callable[[Watch], Flow[T]], clock: Callable[[], float]) -> Flow[T]:

@@ -1,0 +1,92 @@
+"""Order for the lexical judge: the right words in the wrong places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from groundguard.judges.lexical_tokens import Reading, beside
+from groundguard.judges.lexical_words import ORDERED
+
+_LONGEST_SWAP = 8
+_LONGEST_ORDER = 60
+
+
+def swapped(statement: Reading, core: Reading) -> Iterator[str]:
+    """Words that changed places around words that did not: `A acquired B`, `B acquired A`."""
+    mine, theirs = _order(statement), _order(core)
+    shared = sorted(mine.keys() & theirs.keys(), key=mine.__getitem__)[:_LONGEST_ORDER]
+    if _passive(statement) == _passive(core):
+        yield from _two_swapped(statement, shared, mine, theirs)
+        yield from _names_swapped(statement, shared, mine, theirs)
+    else:
+        yield from _voice_changed(statement, core, mine, theirs)
+
+
+def _two_swapped(statement: Reading, shared: list[str], mine: dict[str, int], theirs: dict[str, int]) -> Iterator[str]:
+    """Two words that changed places while all shared words between them kept theirs."""
+    for at, first in enumerate(shared):
+        previous = -1
+        for last in range(at + 1, min(len(shared), at + _LONGEST_SWAP)):
+            place = theirs[shared[last]]
+            if place < previous:
+                if place < theirs[shared[at + 1]] and previous < theirs[first]:
+                    segment = shared[at : last + 1]
+                    if not _listed(statement, [mine[base] for base in segment]):
+                        yield f"{statement.tokens[mine[first]].text} … {statement.tokens[mine[shared[last]]].text}"
+                break
+            previous = place
+
+
+def _names_swapped(
+    statement: Reading, shared: list[str], mine: dict[str, int], theirs: dict[str, int]
+) -> Iterator[str]:
+    """Two names that changed sides of a word that is no name."""
+    names = [base for base in shared if statement.tokens[mine[base]].capital]
+    for middle in shared:
+        if statement.tokens[mine[middle]].capital or statement.tokens[mine[middle]].values:
+            continue
+        moved = [base for base in names if (mine[base] < mine[middle]) != (theirs[base] < theirs[middle])]
+        if len({mine[base] < mine[middle] for base in moved}) > 1:
+            yield " … ".join(statement.tokens[mine[base]].text for base in moved)
+            return
+
+
+def _voice_changed(statement: Reading, core: Reading, mine: dict[str, int], theirs: dict[str, int]) -> Iterator[str]:
+    """`A was acquired by B` where the sentence has `A acquired B`, or the other way round."""
+    passive, places, others = (statement, mine, theirs) if _passive(statement) else (core, theirs, mine)
+    by = places.get("by", 0)
+    agent, verb = beside(passive.tokens, by, 1), beside(passive.tokens, by, -1)
+    if agent is None or verb is None or agent.values or not {agent.base, verb.base} <= others.keys():
+        return
+    patient = any(
+        others[base] < others[verb.base]
+        for base in others.keys() & places.keys()
+        if places[base] < places.get(verb.base, 0)
+    )
+    if patient and others[agent.base] > others[verb.base]:
+        yield f"{verb.text} by {agent.text}"
+
+
+def _order(reading: Reading) -> dict[str, int]:
+    """Where each word stands that occurs once."""
+    places: dict[str, int] = {}
+    repeated: set[str] = set()
+    for place, token in enumerate(reading.tokens):
+        if token.counts or token.base in ORDERED:
+            if token.base in places:
+                repeated.add(token.base)
+            places[token.base] = place
+    return {base: place for base, place in places.items() if base not in repeated}
+
+
+def _passive(reading: Reading) -> bool:
+    return "by" in reading.bases
+
+
+def _listed(reading: Reading, places: list[int]) -> bool:
+    """Whether a comma, `and` or `or` stands between each two of these."""
+    return all(
+        any(not token.base or token.base in ("and", "or") for token in reading.tokens[first + 1 : last])
+        for first, last in pairwise(places)
+    )

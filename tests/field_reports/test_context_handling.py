@@ -1,0 +1,99 @@
+"""What became of the chunks, as people met it: each test is named after the report it answers."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from groundguard.guard import Guard
+from groundguard.judges import FactCheck
+from groundguard.models import Reply
+from groundguard.records import Reason, Status, Usage
+from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
+
+ANSWER = "It takes three minutes."
+
+
+def asked(judge, chunks, answer=ANSWER):
+    guard = Guard(judge, retriever=ScriptedRetriever(chunks), generator=ScriptedGenerator(answer))
+    response = guard.ask("How long does it take?")
+    assert response.answer == answer
+    return response
+
+
+@pytest.mark.parametrize("chunks", [[""], ["", " \n"], ["\u200b", "\ufeff"], ["\u3164"]])
+def test_ctx_blank_grounding_is_an_api_error(chunks):
+    judge = ScriptedJudge(ValueError("the passages are blank"))
+    response = asked(judge, chunks)
+    assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.BLANK_CHUNKS)
+    assert response.verdict is None
+    assert judge.exchanges == []
+
+
+@pytest.mark.parametrize("chunks", [[], (), None, iter([])])
+def test_ctx_empty_and_made_up_answer(chunks):
+    judge = ScriptedJudge(True)
+    response = asked(judge, chunks, "It was written by the harbour master.")
+    assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.NO_CHUNKS)
+    assert judge.exchanges == []
+
+
+@pytest.mark.parametrize("answer", ["The door code is Curlew-31.", "The door code is Dunlin-88."])
+def test_ctx_judge_window_silently_cut(answer):
+    chunks = ["FACT: the door code is Curlew-31.", " ".join(["filler"] * 8_000)]
+    model = ScriptedModel(Reply("yes", "stop", usage=Usage(1_987, 1)))
+    response = asked(FactCheck(model), chunks, answer)
+    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.JUDGE_TRUNCATED)
+    assert response.verdict.detail.startswith("the judge saw a cut prompt: 1987 tokens reported")
+    assert response.verdict.raw == "yes"
+    assert json.dumps(chunks[0])[1:-1] in model.prompts[0].user
+    whole = ScriptedModel(Reply("yes", "stop", usage=Usage(9_500, 1)))
+    assert asked(FactCheck(whole), chunks, answer).status is Status.ANSWERED
+
+
+class Odd:
+    @property
+    def text(self):
+        raise RuntimeError("no text here")
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        {"text": None, "metadata": {"title": "Kettle sheet", "page": 3}},
+        {"metadata": {"title": "only"}},
+        {"text": 12, "metadata": {}},
+        SimpleNamespace(page_content=None, metadata={"title": "Kettle sheet"}),
+        SimpleNamespace(metadata=None),
+        Odd(),
+        object(),
+        5,
+        None,
+    ],
+    ids=lambda found: type(found).__name__,
+)
+def test_ctx_missing_text_field(found):
+    response = asked(ScriptedJudge(True), [found])
+    assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.BLANK_CHUNKS)
+    assert len(response.chunks) == 1
+
+
+def test_ctx_missing_text_field_raised_by_the_chain_itself():
+    error = KeyError("text")
+    guard = Guard(ScriptedJudge(True), retriever=ScriptedRetriever(error), generator=ScriptedGenerator(ANSWER))
+    with pytest.raises(KeyError) as caught:
+        guard.ask("How long does it take?")
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("order", [["p1", "p2", "p3"], ["p3", "p1", "p2"], ["p1", "p1", "p2"]])
+def test_ctx_order_kept(order):
+    model = ScriptedModel("yes")
+    judge = FactCheck(model)
+    for _ in range(2):
+        response = asked(judge, order)
+        assert [chunk.text for chunk in response.chunks] == order
+    first, second = model.prompts
+    assert first == second
+    passages = first.user.split("</passages>")[0].splitlines()[1:]
+    assert passages == [f'[{number}] "{text}"' for number, text in enumerate(order, 1)]

@@ -14,6 +14,7 @@ GroundguardWarning    a surprise that doesn't stop anything, told once
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +61,19 @@ _told: set[tuple[str, ...]] = set()
 
 
 def warn_once(message: str, *key: str) -> None:
-    """Warn the first time that `key` comes up in this process, and never again."""
+    """Warn the first time that `key` comes up in this process, and never again; it points at the caller's own line."""
     if key not in _told:
         _told.add(key)
-        warnings.warn(message, GroundguardWarning, stacklevel=2)
+        warnings.warn(message, GroundguardWarning, stacklevel=_levels_to_the_caller())
+
+
+def _levels_to_the_caller() -> int:
+    """How many frames above `warn_once` the first one lies that is not ours."""
+    level, frame = 1, inspect.currentframe()
+    frame = frame.f_back if frame else None
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "groundguard":
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def forget_warnings() -> None:

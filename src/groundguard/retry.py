@@ -77,20 +77,14 @@ def _attempts(call: Call, retry: Retry) -> Flow[Any]:
             else:
                 state.set_result(result)
         elif isinstance(todo, tenacity.DoSleep):
-            if not (yield from _waited(todo)):
-                return _failed(state).result()  # raises the last error, which tells more than that time is up
+            try:
+                yield Sleep(float(todo))
+            except OutOfTimeError:
+                break
             state.prepare_for_next_attempt()
         else:
             return todo
-
-
-def _waited(seconds: float) -> Flow[bool]:
-    """Wait, if there is time for it."""
-    try:
-        yield Sleep(float(seconds))
-    except OutOfTimeError:
-        return False
-    return True
+    return _failed(state).result()  # raises the last error: it tells more than that there is no time to wait
 
 
 def _controller(retry: Retry) -> tenacity.Retrying:

@@ -1,1 +1,268 @@
+"""Uses of the public API, type-checked by mypy and pyright and never run."""
 
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Coroutine, Generator, Iterator
+from typing import Any, assert_type
+
+from groundguard import (
+    Capture,
+    Chunk,
+    Decision,
+    Exchange,
+    GroundguardError,
+    Guard,
+    Reason,
+    Response,
+    Retry,
+    Status,
+    UngroundedError,
+    Verdict,
+    record_chunks,
+)
+from groundguard.errors import NoContextError, UsageError
+from groundguard.judges import FactCheck, Judge, Lexical
+from groundguard.models import Model, Prompt, Reply, as_model
+from groundguard.policy import Policy, Raise, Replace, Return
+from groundguard.records import ChunksFrom, Timings, Usage
+from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
+
+# Guards.
+
+
+def judge(exchange: Exchange) -> bool:
+    assert_type(exchange.question, str)
+    assert_type(exchange.chunks, tuple[Chunk, ...])
+    assert_type(exchange.answer, str)
+    return True
+
+
+async def ajudge(exchange: Exchange) -> Verdict:
+    return Verdict(Decision.UNKNOWN, Reason.JUDGE_REFUSED, score=0.5, detail="why")
+
+
+def retrieve(question: str) -> list[str]:
+    return [question]
+
+
+def generate(question: str, chunks: tuple[Chunk, ...], *, history: object = ()) -> str:
+    return question
+
+
+guard = Guard(
+    FactCheck("openai:name", instructions="…", constrained=True),
+    retriever=retrieve,
+    generator=generate,
+    policy=Replace("Sorry.", on={Status.UNGROUNDED}, skip_generator=False),
+    retry=Retry(attempts=5, initial=0.1, maximum=2.0),
+    timeout=None,
+    capture=Capture(question="q", chunks=lambda output: output["docs"], answer="reply", retriever_events=False),
+)
+Guard(judge)
+Guard(ajudge, policy=Return(skip_generator=True))
+Guard(Lexical(), policy=Raise(on=[Status.NO_CONTEXT]), timeout=3)
+Guard(FactCheck(lambda prompt: "yes"))
+Guard(ScriptedJudge(True, Decision.UNKNOWN, ValueError()), retriever=ScriptedRetriever(["a"]), generator=ScriptedGenerator("A"))
+
+assert_type(guard.with_options(policy=Raise()), Guard)
+assert_type(guard.judge, Judge)
+assert_type(guard.policy, Policy)
+assert_type(guard.timeout, float | None)
+Guard("openai:name").ask("a string is no judge: refused when it runs, since a judge may be any object")
+guard.timeout = 3  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+Guard(judge, Raise())  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+Guard(judge, policy="raise")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+# Doors.
+
+assert_type(guard.ask("Q?"), Response[Any])
+assert_type(guard.ask("Q?", history=[("user", "Hi"), {"role": "assistant", "content": "Hello"}]), Response[Any])
+assert_type(guard.check("Q?", answer="A", chunks=["c", Chunk("d", id="1", score=0.5, metadata={"k": 1})]), Response[None])
+guard.ask(question=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+guard.check("Q?", "A", [])  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+
+
+async def doors() -> None:
+    assert_type(await guard.aask("Q?", history=()), Response[Any])
+    assert_type(await guard.acheck("Q?", answer="A", chunks="c"), Response[None])
+
+
+# What comes out.
+
+
+def read(response: Response[list[int]]) -> None:
+    assert_type(response.answer, str)
+    assert_type(response.generated, str)
+    assert_type(response.status, Status)
+    assert_type(response.reason, Reason)
+    assert_type(response.verdict, Verdict | None)
+    assert_type(response.question, str)
+    assert_type(response.chunks, tuple[Chunk, ...])
+    assert_type(response.chunks_from, ChunksFrom)
+    assert_type(response.chunks_exact, bool)
+    assert_type(response.timings, Timings)
+    assert_type(response.usage, Usage | None)
+    assert_type(response.evidence_digest, str)
+    assert_type(response.output, list[int])
+    assert_type(response.to_dict(), dict[str, Any])
+    assert_type(Response.from_dict({}), Response[None])
+    widened: Response[object] = response
+    assert_type(widened.output, object)
+    response.status = Status.ANSWERED  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def catch() -> Response[Any] | None:
+    try:
+        return guard.ask("Q?")
+    except NoContextError as error:
+        return assert_type(error.response, Response[Any])
+    except UngroundedError as error:
+        return assert_type(error.response, Response[Any])
+    except (UsageError, GroundguardError):
+        return None
+
+
+# The decorator: six overloads, each also with selectors.
+
+
+@guard
+def plain(question: str, k: int = 3) -> tuple[str, list[str]]:
+    return question, [chunk.text for chunk in record_chunks(["c"])]
+
+
+assert_type(plain("Q?"), Response[tuple[str, list[str]]])
+assert_type(plain(question="Q?", k=4), Response[tuple[str, list[str]]])
+assert_type(plain("Q?").output, tuple[str, list[str]])
+plain()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+plain("Q?", k="3")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+@guard
+async def coroutine(question: str, *, k: int = 3) -> dict[str, Any]:
+    return {"answer": question, "context": [k]}
+
+
+@guard
+def generator(question: str) -> Generator[str, None, None]:
+    yield question
+
+
+@guard
+def iterator(question: str) -> Iterator[str | dict[str, Any]]:
+    yield question
+
+
+@guard
+async def async_generator(question: str) -> AsyncGenerator[str, None]:
+    yield question
+
+
+@guard
+async def async_iterator(question: str) -> AsyncIterator[tuple[str, list[str]]]:
+    yield question, ["c"]
+
+
+assert_type(generator("Q?"), Iterator[str | Response[tuple[str, ...]]])
+assert_type(iterator("Q?"), Iterator[str | dict[str, Any] | Response[tuple[str | dict[str, Any], ...]]])
+assert_type(async_generator("Q?"), AsyncIterator[str | Response[tuple[str, ...]]])
+assert_type(
+    async_iterator("Q?"), AsyncIterator[tuple[str, list[str]] | Response[tuple[tuple[str, list[str]], ...]]]
+)
+assert_type(coroutine("Q?"), Coroutine[Any, Any, Response[dict[str, Any]]])
+coroutine("Q?", 3)  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+
+
+def returns_an_awaitable(question: str) -> Awaitable[str]:
+    return coroutine_of(question)
+
+
+async def coroutine_of(question: str) -> str:
+    return question
+
+
+assert_type(guard(returns_an_awaitable)("Q?"), Coroutine[Any, Any, Response[str]])
+
+
+async def consume() -> None:
+    assert_type((await coroutine("Q?")).output, dict[str, Any])
+    for piece in generator("Q?"):
+        if isinstance(piece, Response):
+            assert_type(piece.output, tuple[str, ...])
+        else:
+            assert_type(piece, str)
+    async for item in async_generator("Q?"):
+        assert_type(item.answer if isinstance(item, Response) else item, str)
+
+
+@guard.wraps(question="text", chunks="docs", answer=lambda output: output["reply"])
+def selected(user: int, text: str) -> dict[str, Any]:
+    return {"reply": text, "docs": [], "user": user}
+
+
+@guard.wraps()
+async def selected_coroutine(text: str) -> str:
+    return text
+
+
+@guard.wraps(question="text")
+def selected_generator(text: str) -> Iterator[str]:
+    yield text
+
+
+@guard.wraps(question=lambda given: given["q"])
+async def selected_async_generator(given: dict[str, str]) -> AsyncIterator[str]:
+    yield given["q"]
+
+
+assert_type(selected(1, "Q?"), Response[dict[str, Any]])
+assert_type(selected_coroutine("Q?"), Coroutine[Any, Any, Response[str]])
+assert_type(selected_generator("Q?"), Iterator[str | Response[tuple[str, ...]]])
+assert_type(selected_async_generator({}), AsyncIterator[str | Response[tuple[str, ...]]])
+selected("Q?")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+guard.wraps("text")  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+guard(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+class Service:
+    """Methods keep their `self`."""
+
+    @guard
+    def ask(self, question: str) -> str:
+        return question
+
+    @guard
+    async def aask(self, question: str) -> str:
+        return question
+
+    @guard
+    def stream(self, question: str) -> Iterator[str]:
+        yield question
+
+    @staticmethod
+    @guard
+    def ask_static(question: str) -> str:
+        return question
+
+    def helper(self, question: str) -> int:
+        return len(question)
+
+
+assert_type(Service().ask_static("Q?"), Response[str])
+assert_type(Service.ask(Service(), "Q?"), Response[str])
+assert_type(guard(Service().helper)("Q?"), Response[int])
+chain: Any = guard.wrap(Service(), question="q", chunks="docs", answer="reply")
+
+# Chunks.
+
+assert_type(record_chunks(["a", {"text": "b"}]), tuple[Chunk, ...])
+assert_type(str(Chunk("a")), str)
+
+# Judges and models.
+
+assert_type(FactCheck("openai:name")(Exchange("Q?", (Chunk("c"),), "A")), Verdict)
+assert_type(as_model("openai:name"), Model)
+assert_type(ScriptedModel("yes", Reply("no"), ValueError()).prompts, list[Prompt])
+
+
+async def judge_alone() -> None:
+    assert_type(await Lexical().acall(Exchange("Q?", (), "A")), Verdict)

@@ -37,11 +37,6 @@ SUPPORTED = Verdict(Decision.SUPPORTED)
 UNSUPPORTED = Verdict(Decision.UNSUPPORTED)
 UNKNOWN = Verdict(Decision.UNKNOWN)
 
-REASONS = """
-    supported unsupported verdict_malformed judge_refused judge_filtered judge_truncated judge_timeout
-    judge_rate_limited judge_error no_chunks blank_chunks retrieval_not_observed empty_answer
-""".split()  # noqa: SIM905  # reads better
-
 
 def response(**changes):
     values = {

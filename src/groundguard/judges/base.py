@@ -34,6 +34,11 @@ class Judge(ABC):
     def fingerprint(self) -> str:
         """Covers kind, prompt, model name and settings: two judges with one fingerprint judge alike."""
 
+    @property
+    def notice(self) -> str | None:
+        """What a person should be told once, when this judge is first asked; None if nothing."""
+        return None
+
     @abstractmethod
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """The judgement, as a flow. It may raise; whoever asks makes a verdict of that."""
@@ -115,6 +120,7 @@ def judged(
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
         said = _failed(error)
+    _tell_notice(judge)
     verdict = replace(
         said,
         judge=said.judge or name,
@@ -149,6 +155,11 @@ def _failed(error: Exception) -> Verdict:
         detail = str(error)
         reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
     return Verdict(Decision.UNKNOWN, reason, detail=detail, error_type=type(error).__name__)
+
+
+def _tell_notice(judge: Judge) -> None:
+    if judge.notice is not None:
+        warn_once(judge.notice, "notice", judge.name)
 
 
 def _tell_malformed(verdict: Verdict) -> None:

@@ -112,11 +112,12 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(completion: Any) -> Reply:
-    choices = getattr(completion, "choices", None)
-    choice: Any = choices[0] if isinstance(choices, list) and len(choices) == 1 else None
-    message: Any = getattr(choice, "message", None)
-    if not hasattr(message, "content"):
-        raise ValueError("the server's reply is not a chat completion with one choice")
+    choices: Any = getattr(completion, "choices", None)
+    match choices:
+        case [choice] if hasattr(getattr(choice, "message", None), "content"):
+            message = choice.message
+        case _:
+            raise ValueError("the server's reply is not a chat completion with one choice")
     return Reply(
         content=message.content,
         finish_reason=getattr(choice, "finish_reason", None),

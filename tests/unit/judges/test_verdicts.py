@@ -414,9 +414,8 @@ def test_the_literal_word_is_judged_by_the_parser_that_was_asked_for():
         ("```text\nyes\n```\n", "16 characters; equals yes after removing a code fence"),
         ("<think>hm</think>yes", "20 characters; equals yes after removing a closed <think> block"),
         (
-            "<think>no</think>\n\n**Yes.**",
-            "27 characters; equals yes after removing a closed <think> block and surrounding white space"
-            + " and Markdown emphasis and the final full stop",
+            "<think>no</think>**Yes.**",
+            "25 characters; equals yes after removing a closed <think> block and Markdown emphasis and the final full stop",
         ),
         ("Yes, it does.", "13 characters; equals yes after removing the final full stop and all but the first word"),
         ("no because", "10 characters; equals no after removing all but the first word"),

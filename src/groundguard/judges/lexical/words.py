@@ -31,6 +31,9 @@ STOP = _set("""
 """)
 """English words that assert nothing by themselves."""
 
+ACRONYMS = _set("US WHO")
+"""What is a function word in lower case only."""
+
 GENERAL = _set("""
     add allow appear ask begin believe belong bring call carry cause come comprise concern consider consist
     contain continue cost cover create describe different example explain feature find focus form found general

@@ -7,11 +7,11 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import NamedTuple
 
-from groundguard.judges.lexical_evidence import Window
-from groundguard.judges.lexical_numbers import Token
-from groundguard.judges.lexical_order import swapped
-from groundguard.judges.lexical_tokens import Reading, beside
-from groundguard.judges.lexical_words import ANAPHORA, APPROXIMATE, PREFIXES
+from groundguard.judges.lexical.evidence import Window
+from groundguard.judges.lexical.numbers import Token
+from groundguard.judges.lexical.order import swapped
+from groundguard.judges.lexical.tokens import Reading, beside
+from groundguard.judges.lexical.words import ANAPHORA, APPROXIMATE, PREFIXES
 
 _BORROWED = 0.8
 _CONFLICT = 0.5

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from groundguard.errors import UsageError, warn_once
+from groundguard.errors import UsageError
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges.base import Judge, fingerprint
-from groundguard.judges.lexical_evidence import Evidence, Window
-from groundguard.judges.lexical_match import Match, about_another, match
-from groundguard.judges.lexical_tokens import Reading, read
-from groundguard.judges.lexical_words import ANAPHORA
+from groundguard.judges.lexical.evidence import Evidence, Window
+from groundguard.judges.lexical.match import Match, about_another, match
+from groundguard.judges.lexical.tokens import Reading, read
+from groundguard.judges.lexical.words import ANAPHORA
 from groundguard.judges.statements import Statement, statements
 from groundguard.records import Chunk, Claim, Decision, Exchange, Verdict
 
@@ -43,7 +43,7 @@ class Lexical(Judge):
 
     The verdict is SUPPORTED if every statement that asserts something is, and there is one. Its score is the lowest of
     the statements' scores. A statement without a content word has the decision None and doesn't count. The question
-    is never evidence.
+    is never evidence, and a question in the chunks is none for a statement.
 
     It understands nothing. Right answers in other words, or drawn from several sentences at once, are rejected: expect
     many false alarms on anything but quotes, extracts and light paraphrase. Wrong answers made of the right words may
@@ -75,9 +75,13 @@ class Lexical(Judge):
         """Covers the version of the rules and the threshold."""
         return fingerprint("lexical", version=_VERSION, threshold=self.threshold)
 
+    @property
+    def notice(self) -> str:
+        """What it is not."""
+        return _HONEST
+
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Compare, in one plain call, so that a deadline can end it."""
-        warn_once(_HONEST, "lexical")
         verdict: Verdict = yield Call(Callee(self._judge, None, "the judge lexical"), (exchange,))
         return verdict
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from groundguard.judges.lexical_numbers import Token, date, joined, number
-from groundguard.judges.lexical_words import BREAKS, DEGREES, MONTHS, NEGATORS, look_up
+from groundguard.judges.lexical.numbers import Token, date, joined, number
+from groundguard.judges.lexical.words import ACRONYMS, BREAKS, DEGREES, MONTHS, NEGATORS, STOP, look_up
 
 _REACH = 3
 _LONGEST_ACRONYM = 5
@@ -166,9 +166,10 @@ def _word(text: str) -> Token:
     if text in MONTHS:
         return Token(text, MONTHS[text], counts=2, capital=True)
     capital = text[0].isupper()
-    short = text.isupper() and 1 < len(text) <= _LONGEST_ACRONYM
-    word = look_up(_bare(text.casefold()))
-    return Token(text, word.base, word.sign, 2 if short else word.counts, capital)
+    low = _bare(text.casefold())
+    word = look_up(low)
+    acronym = text.isupper() and 1 < len(text) <= _LONGEST_ACRONYM and (low not in STOP or text in ACRONYMS)
+    return Token(text, word.base, word.sign, 2 if acronym else word.counts, capital)
 
 
 def _bare(word: str) -> str:

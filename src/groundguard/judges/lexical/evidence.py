@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from groundguard.judges.lexical_numbers import Token
-from groundguard.judges.lexical_tokens import Reading, read
+from groundguard.judges.lexical.numbers import Token
+from groundguard.judges.lexical.tokens import Reading, read
 from groundguard.judges.statements import statements
 
 _CANDIDATES = 8

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from groundguard.judges.lexical_words import MONEY, NUMBERS, SCALES, UNITS
+from groundguard.judges.lexical.words import MONEY, NUMBERS, SCALES, UNITS
 
 _LONGEST_NUMBER = 28
 _LARGEST = 10**15

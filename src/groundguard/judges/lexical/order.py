@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from groundguard.judges.lexical_tokens import Reading, beside
-from groundguard.judges.lexical_words import ORDERED
+from groundguard.judges.lexical.tokens import Reading, beside
+from groundguard.judges.lexical.words import ORDERED
 
 _LONGEST_SWAP = 8
 _LONGEST_ORDER = 60

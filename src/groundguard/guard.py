@@ -230,7 +230,7 @@ class Guard(Decorator):
 
         def path(watch: Watch) -> Flow[Response[Any]]:
             nonlocal collected
-            pulled = scoped(collect(source, hold=hold), recorder.active, *_event_scopes(capture))
+            pulled = scoped(collect(source, capture, hold=hold), recorder.active, *_event_scopes(capture))
             collected = yield from watch.stage("generation", pulled)
             found = collected.found(recorder)
             return (yield from self._judge(watch, Draft(question, found, collected.text, tuple(collected.pieces))))

@@ -12,14 +12,17 @@ from typing import Any
 from groundguard.capture import (
     ANSWER_KEYS,
     CHUNK_KEYS,
+    Capture,
     Found,
     Recorder,
+    Selector,
     found_below,
     freeze,
     get,
     has,
     is_pair,
     message_text,
+    select,
 )
 from groundguard.errors import UsageError
 from groundguard.flow.steps import END, Emit, Flow, Pull
@@ -46,17 +49,18 @@ class Collected:
         return below if self.chunks is None else Found(self.chunks, ChunksFrom.RETURNED)
 
 
-def collect(source: object, *, hold: bool) -> Flow[Collected]:
+def collect(source: object, capture: Capture, *, hold: bool) -> Flow[Collected]:
     """Take every piece of `source`, handing each on at once unless they are to be held.
 
     A piece is text, a message, a mapping with an answer or chunks under their usual keys, or a pair `(text, chunks)`.
+    A selector is applied to every piece; where it finds nothing, that piece adds nothing.
     """
     collected = Collected()
     texts: list[str] = []
     while (piece := (yield Pull(source))) is not END:
         collected.pieces.append(piece)
-        texts.append(_text(piece))
-        reported = _chunks(piece)
+        reported = _chunks(piece, capture.chunks)
+        texts.append(_text(piece, capture.answer, silent=reported is not None and not is_pair(piece)))
         if reported is not None:
             collected.chunks = (collected.chunks or ()) + reported
         if not hold:
@@ -75,20 +79,33 @@ def release(collected: Collected, response: Response[Any], *, held: bool) -> Flo
     yield Emit(response)
 
 
-def _text(piece: object) -> str:
+def _text(piece: object, selector: Selector | None, *, silent: bool) -> str:
+    """The text of a piece; a `silent` one may have none."""
     said: object = piece[0] if is_pair(piece) else piece
-    text = said if isinstance(said, str) else message_text(said)
-    if text is not None:
+    if selector is not None:
+        found = select(said, selector, "answer", "piece") if isinstance(said, str) else _selected(said, selector)
+        said = "" if found is None else found
+    text: object = said if isinstance(said, str) else message_text(said)
+    if text is None:
+        text = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
+    if isinstance(text, str):
         return text
-    answer = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
-    if isinstance(answer, str) or (answer is None and _chunks(said) is not None):
-        return answer or ""
+    if text is None and silent:
+        return ""
     raise UsageError(
-        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__}"
+        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__}; name its"
+        " text with answer='KEY' or answer=FUNCTION"
     )
 
 
-def _chunks(piece: object) -> tuple[Chunk, ...] | None:
+def _chunks(piece: object, selector: Selector | None) -> tuple[Chunk, ...] | None:
     if is_pair(piece):
         return freeze(piece[1])
+    if selector is not None:
+        found = _selected(piece, selector)
+        return None if found is None else freeze(found)
     return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)
+
+
+def _selected(piece: object, selector: Selector) -> object:
+    return get(piece, selector) if isinstance(selector, str) else selector(piece)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
@@ -55,7 +55,7 @@ class Decorator(ABC):
     ) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...
     @overload
     def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, Awaitable[T]], /
+        self, fn: Callable[P, Coroutine[Any, Any, T]], /
     ) -> Callable[P, Coroutine[Any, Any, Response[T]]]: ...
     @overload
     def __call__(self, fn: Callable[P, T], /) -> Callable[P, Response[T]]: ...

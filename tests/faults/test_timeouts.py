@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import subprocess
 import sys
@@ -205,6 +206,27 @@ def test_a_call_that_comes_back_late_on_a_running_loop_makes_no_noise(caplog: py
     asyncio.run(main())
     assert problems == []
     assert [record.name for record in caplog.records] == ["groundguard"]
+
+
+def test_an_async_judge_that_fails_when_it_is_cancelled_makes_no_noise() -> None:
+    problems: list[Any] = []
+
+    async def judge(exchange: Exchange) -> bool:
+        try:
+            return await asyncio.sleep(60, True)
+        finally:
+            raise ValueError("in the clean-up")
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: problems.append(context))
+        assert (await acheck(Guard(judge, timeout=0.01))).reason is Reason.JUDGE_TIMEOUT
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(acheck(Guard(judge, timeout=60.0)), 0.01)
+        await asyncio.sleep(0.01)
+        gc.collect()
+
+    asyncio.run(main())
+    assert problems == []
 
 
 def test_past_the_cap_no_further_call_is_started_until_some_come_back(door: Check) -> None:

@@ -92,7 +92,9 @@ def test_wrap_async_call_runs_sync_path(judge: Any, chain: Any) -> None:
 @both_doors
 def test_wrap_chitchat_turn_blocked(door: Door) -> None:
     generator = ScriptedGenerator("My pleasure!")
-    response = door.ask(Guard(ScriptedJudge(True), retriever=ScriptedRetriever([]), generator=generator), "Great, thanks!")
+    response = door.ask(
+        Guard(ScriptedJudge(True), retriever=ScriptedRetriever([]), generator=generator), "Great, thanks!"
+    )
 
     assert (response.status, response.answer) == (Status.NO_CONTEXT, "My pleasure!")
 
@@ -308,7 +310,7 @@ def test_ctx_capture_missing_is_not_empty(door: Door) -> None:
 
     with pytest.warns(GroundguardWarning) as warned:
         response = door.call(Guard(judge)(door.function(search_and_answer)), QUESTION)
-        door.call(Guard(judge)(door.function(search_and_answer)), QUESTION)
+    door.call(Guard(judge)(door.function(search_and_answer)), QUESTION)  # a second warning would be an error
 
     assert len(warned) == 1
     assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.RETRIEVAL_NOT_OBSERVED)

@@ -13,9 +13,9 @@ import structlog
 from opentelemetry import trace
 
 from groundguard import Exchange, Guard, Reason, Status, Verdict, record_chunks
+from groundguard.judges import FactCheck
 from groundguard.records import Decision
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
-from groundguard.judges import FactCheck
 from support.doors import Door, both_doors
 from support.scripts import run_script
 from support.telemetry import Spans
@@ -159,7 +159,9 @@ def test_log_context_bleeds(caplog: pytest.LogCaptureFixture) -> None:
                 assert structlog.contextvars.get_contextvars() == {"request_id": name}
 
     async def main() -> None:
-        await asyncio.gather(request("R1", lambda exchange: asyncio.sleep(0.001, True)), request("R2", lambda exchange: True))
+        await asyncio.gather(
+            request("R1", lambda exchange: asyncio.sleep(0.001, True)), request("R2", lambda exchange: True)
+        )
 
     asyncio.run(main())
     said = [(record.__dict__["request_id"], record.__dict__["evidence_digest"]) for record in caplog.records]

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundguard import Chunk
+from groundguard import Capture, Chunk
 from groundguard.capture import (
     ANSWER_KEYS,
     CHUNK_KEYS,
@@ -29,8 +29,13 @@ from groundguard.errors import UsageError
 from groundguard.streaming import collect
 
 KEYS = st.sampled_from(
-    [*QUESTION_KEYS, *ANSWER_KEYS, *CHUNK_KEYS, *TEXT_KEYS, "id", "id_", "node_id", "metadata", "score", "source"]
-    + ["role", "type", "messages", "file_path"]
+    [
+        *QUESTION_KEYS,
+        *ANSWER_KEYS,
+        *CHUNK_KEYS,
+        *TEXT_KEYS,
+        *["id", "id_", "node_id", "metadata", "score", "source", "role", "type"],
+    ]
 )
 
 
@@ -121,7 +126,7 @@ def test_looking_for_question_answer_chunks_and_turns_raises_nothing_else(thing:
 
 @given(THINGS)
 def test_any_piece_of_a_stream_is_text_or_a_mistake(thing: Any) -> None:
-    flow = collect(object(), hold=True)
+    flow = collect(object(), Capture(), hold=True)
     next(flow)
     try:
         flow.send(thing)

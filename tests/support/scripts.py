@@ -16,7 +16,9 @@ from groundguard.testing import *
 
 def run_script(code: str, *, preamble: str = PREAMBLE) -> subprocess.CompletedProcess[str]:
     """Run a program, warnings as errors; it must end well."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "COV", "OPENAI_"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OTEL_", "COV", "OPENAI_"))
+    }
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", preamble + textwrap.dedent(code)],
         capture_output=True,

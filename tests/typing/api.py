@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Generator, Iterator
 from typing import Any, assert_type
 
 from groundguard import (
@@ -49,6 +49,10 @@ def generate(question: str, chunks: tuple[Chunk, ...], *, history: object = ()) 
     return question
 
 
+def complete(prompt: str) -> str:
+    return prompt
+
+
 guard = Guard(
     FactCheck("openai:name", instructions="…", constrained=True),
     retriever=retrieve,
@@ -61,8 +65,12 @@ guard = Guard(
 Guard(judge)
 Guard(ajudge, policy=Return(skip_generator=True))
 Guard(Lexical(), policy=Raise(on=[Status.NO_CONTEXT]), timeout=3)
-Guard(FactCheck(lambda prompt: "yes"))
-Guard(ScriptedJudge(True, Decision.UNKNOWN, ValueError()), retriever=ScriptedRetriever(["a"]), generator=ScriptedGenerator("A"))
+Guard(FactCheck(complete))
+Guard(
+    ScriptedJudge(True, Decision.UNKNOWN, ValueError()),
+    retriever=ScriptedRetriever(["a"]),
+    generator=ScriptedGenerator("A"),
+)
 
 assert_type(guard.with_options(policy=Raise()), Guard)
 assert_type(guard.judge, Judge)
@@ -70,16 +78,18 @@ assert_type(guard.policy, Policy)
 assert_type(guard.timeout, float | None)
 Guard("openai:name").ask("a string is no judge: refused when it runs, since a judge may be any object")
 guard.timeout = 3  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
-Guard(judge, Raise())  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+Guard(judge, Raise())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 Guard(judge, policy="raise")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 # Doors.
 
 assert_type(guard.ask("Q?"), Response[Any])
 assert_type(guard.ask("Q?", history=[("user", "Hi"), {"role": "assistant", "content": "Hello"}]), Response[Any])
-assert_type(guard.check("Q?", answer="A", chunks=["c", Chunk("d", id="1", score=0.5, metadata={"k": 1})]), Response[None])
+assert_type(
+    guard.check("Q?", answer="A", chunks=["c", Chunk("d", id="1", score=0.5, metadata={"k": 1})]), Response[None]
+)
 guard.ask(question=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-guard.check("Q?", "A", [])  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+guard.check("Q?", "A", [])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 
 
 async def doors() -> None:
@@ -88,6 +98,10 @@ async def doors() -> None:
 
 
 # What comes out.
+
+
+def widen(response: Response[object]) -> None:
+    assert_type(response.output, object)
 
 
 def read(response: Response[list[int]]) -> None:
@@ -106,8 +120,7 @@ def read(response: Response[list[int]]) -> None:
     assert_type(response.output, list[int])
     assert_type(response.to_dict(), dict[str, Any])
     assert_type(Response.from_dict({}), Response[None])
-    widened: Response[object] = response
-    assert_type(widened.output, object)
+    widen(response)
     response.status = Status.ANSWERED  # type: ignore[misc]  # pyright: ignore[reportAttributeAccessIssue]
 
 
@@ -165,26 +178,14 @@ async def async_iterator(question: str) -> AsyncIterator[tuple[str, list[str]]]:
 assert_type(generator("Q?"), Iterator[str | Response[tuple[str, ...]]])
 assert_type(iterator("Q?"), Iterator[str | dict[str, Any] | Response[tuple[str | dict[str, Any], ...]]])
 assert_type(async_generator("Q?"), AsyncIterator[str | Response[tuple[str, ...]]])
-assert_type(
-    async_iterator("Q?"), AsyncIterator[tuple[str, list[str]] | Response[tuple[tuple[str, list[str]], ...]]]
-)
-assert_type(coroutine("Q?"), Coroutine[Any, Any, Response[dict[str, Any]]])
-coroutine("Q?", 3)  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
-
-
-def returns_an_awaitable(question: str) -> Awaitable[str]:
-    return coroutine_of(question)
-
-
-async def coroutine_of(question: str) -> str:
-    return question
-
-
-assert_type(guard(returns_an_awaitable)("Q?"), Coroutine[Any, Any, Response[str]])
+assert_type(async_iterator("Q?"), AsyncIterator[tuple[str, list[str]] | Response[tuple[tuple[str, list[str]], ...]]])
 
 
 async def consume() -> None:
-    assert_type((await coroutine("Q?")).output, dict[str, Any])
+    assert_type(await coroutine("Q?", k=4), Response[dict[str, Any]])
+    await coroutine("Q?", 4)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    pending: Coroutine[Any, Any, Response[dict[str, Any]]] = coroutine("Q?")
+    await pending
     for piece in generator("Q?"):
         if isinstance(piece, Response):
             assert_type(piece.output, tuple[str, ...])
@@ -215,11 +216,10 @@ async def selected_async_generator(given: dict[str, str]) -> AsyncIterator[str]:
 
 
 assert_type(selected(1, "Q?"), Response[dict[str, Any]])
-assert_type(selected_coroutine("Q?"), Coroutine[Any, Any, Response[str]])
 assert_type(selected_generator("Q?"), Iterator[str | Response[tuple[str, ...]]])
 assert_type(selected_async_generator({}), AsyncIterator[str | Response[tuple[str, ...]]])
-selected("Q?")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-guard.wraps("text")  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+selected(1)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+guard.wraps("text")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
 guard(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
@@ -264,5 +264,7 @@ assert_type(as_model("openai:name"), Model)
 assert_type(ScriptedModel("yes", Reply("no"), ValueError()).prompts, list[Prompt])
 
 
-async def judge_alone() -> None:
+async def awaited() -> None:
+    assert_type(await selected_coroutine("Q?"), Response[str])
+    assert_type(await Service().aask("Q?"), Response[str])
     assert_type(await Lexical().acall(Exchange("Q?", (), "A")), Verdict)

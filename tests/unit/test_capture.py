@@ -38,10 +38,10 @@ from groundguard.records import ChunksFrom, Turn
 class Document:
     """As LangChain's."""
 
-    def __init__(self, page_content: str, metadata: Mapping[str, Any] | None = None, id: str | None = None) -> None:
+    def __init__(self, page_content: str, metadata: Mapping[str, Any] | None = None, id_: str | None = None) -> None:
         self.page_content = page_content
         self.metadata = metadata or {}
-        self.id = id
+        self.id = id_
 
 
 class Node:
@@ -116,9 +116,12 @@ def kind(thing: object) -> str:
         ),
         (Node("Paris.", "n1", {}), Chunk("Paris.", "n1")),
         ((Document("Paris."), 0.25), Chunk("Paris.", score=0.25)),
-        ((Document("Paris.", id="d1"), np.float32(0.5)), Chunk("Paris.", "d1", score=0.5)),
+        ((Document("Paris.", id_="d1"), np.float32(0.5)), Chunk("Paris.", "d1", score=0.5)),
         (("Paris.", 1), Chunk("Paris.", score=1.0)),
-        *[({key: "Paris."}, Chunk("Paris.")) for key in ("text", "page_content", "content", "document", "body", "passage")],
+        *[
+            ({key: "Paris."}, Chunk("Paris."))
+            for key in ("text", "page_content", "content", "document", "body", "passage")
+        ],
         ({"text": None, "content": "Paris."}, Chunk("Paris.")),
         ({"text": "Paris.", "id": 7, "score": Decimal("0.5"), "source": "c"}, Chunk("Paris.", "7", "c", 0.5)),
         ({"text": "Paris.", "score": float("nan")}, Chunk("Paris.")),
@@ -163,7 +166,17 @@ def test_metadata_become_json_values_and_what_cannot_is_left_out() -> None:
         def __str__(self) -> str:
             raise RuntimeError
 
-    assert as_chunk({"text": "a", "metadata": {1: {2, }, "x": [None, 1.5]}}).metadata == {"1": "{2}", "x": (None, 1.5)}
+    assert as_chunk(
+        {
+            "text": "a",
+            "metadata": {
+                1: {
+                    2,
+                },
+                "x": [None, 1.5],
+            },
+        }
+    ).metadata == {"1": "{2}", "x": (None, 1.5)}
     assert as_chunk({"text": "a", "metadata": cyclic}).metadata == {}
     assert as_chunk({"text": "a", "metadata": {"x": Unwritable()}}).metadata == {}
 
@@ -266,7 +279,7 @@ def test_the_question_is_found(given: object) -> None:
     ids=kind,
 )  # fmt: skip
 def test_no_question_is_a_mistake_that_says_how_to_name_it(given: object) -> None:
-    with pytest.raises(UsageError, match="no question found .* name it with question="):
+    with pytest.raises(UsageError, match=r"no question found .* name it with question="):
         find_question(given)
 
 
@@ -318,7 +331,7 @@ def test_the_answer_is_found(output: object) -> None:
     ids=kind,
 )
 def test_no_answer_is_a_mistake_that_says_how_to_name_it(output: object) -> None:
-    with pytest.raises(UsageError, match="no answer found .* name it with answer="):
+    with pytest.raises(UsageError, match=r"no answer found .* name it with answer="):
         find_answer(output)
 
 
@@ -401,7 +414,9 @@ def test_what_was_reported_from_below() -> None:
 
 
 def test_a_selector_that_names_nothing_is_a_mistake() -> None:
-    with pytest.raises(UsageError, match="the output, a dict, has no 'docs' to take the chunks from; its keys are answer"):
+    with pytest.raises(
+        UsageError, match="the output, a dict, has no 'docs' to take the chunks from; its keys are answer"
+    ):
         find_chunks({"answer": "A"}, Recorder(), "docs")
     with pytest.raises(UsageError, match="the output, a str, has no 'docs'"):
         find_chunks("A", Recorder(), "docs")

@@ -1,6 +1,8 @@
+import asyncio
 import copy
 import pickle
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +18,10 @@ from groundguard.errors import (
     warn_once,
 )
 from groundguard.guard import Guard
+from groundguard.judges import FactCheck
 from groundguard.policy import Raise
 from groundguard.records import Status
-from groundguard.testing import ScriptedJudge
+from groundguard.testing import ScriptedJudge, ScriptedModel
 
 
 def raised(chunks):
@@ -88,6 +91,20 @@ def test_a_warning_can_be_told_again_after_it_was_forgotten():
         with pytest.warns(GroundguardWarning, match="first"):
             warn_once("first", "a")
         forget_warnings()
+
+
+def test_a_warning_points_at_the_line_of_whoever_called_groundguard():
+    guard = Guard(FactCheck(ScriptedModel("Yes.")))
+    with pytest.warns(GroundguardWarning, match="not with a verdict") as told:
+        guard.check("?", answer="an answer", chunks=["a chunk"])
+    assert told[0].filename == __file__
+    forget_warnings()
+    with pytest.warns(GroundguardWarning, match="not with a verdict") as told:
+        asyncio.run(guard.acheck("?", answer="an answer", chunks=["a chunk"]))
+    assert "groundguard" not in Path(told[0].filename).parts
+    with pytest.warns(GroundguardWarning, match="mine") as told:
+        warn_once("mine", "mine")
+    assert told[0].filename == __file__
 
 
 def test_a_warning_that_was_made_an_error_is_raised_once():

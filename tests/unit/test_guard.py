@@ -121,7 +121,9 @@ def test_otherwise_the_verdict_decides_and_the_judge_is_asked_once(
 
 
 @both_doors
-@pytest.mark.parametrize("reply", ["Yes.", " yes", "yes\n", "**yes**", "yes, because", "sí", "true", "yeſ", "", None, 1])
+@pytest.mark.parametrize(
+    "reply", ["Yes.", " yes", "yes\n", "**yes**", "yes, because", "sí", "true", "yeſ", "", None, 1]
+)
 def test_a_reply_that_is_not_the_word_never_passes(door: Door, reply: Any) -> None:
     with pytest.warns(GroundguardWarning, match="groundguard doctor"):
         response = door.ask(guard_of(FactCheck(ScriptedModel(reply))))
@@ -130,7 +132,9 @@ def test_a_reply_that_is_not_the_word_never_passes(door: Door, reply: Any) -> No
 
 
 @both_doors
-@pytest.mark.parametrize("said", [1, "yes", None, [True], {"decision": "supported"}, SimpleNamespace(decision="supported")])
+@pytest.mark.parametrize(
+    "said", [1, "yes", None, [True], {"decision": "supported"}, SimpleNamespace(decision="supported")]
+)
 def test_a_judge_that_returns_anything_but_a_verdict_or_a_bool_never_passes(door: Door, said: object) -> None:
     with pytest.warns(GroundguardWarning):
         response = door.ask(guard_of(lambda exchange: said))

@@ -9,6 +9,7 @@ import inspect
 import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -115,7 +116,10 @@ MESSAGES = [SimpleNamespace(content="Paris "), SimpleNamespace(content=[{"type":
 @pytest.mark.parametrize(
     ("pieces", "way"),
     [
-        ([{"context": EVIDENCE}, {"answer": "Paris is "}, {"answer": "in "}, {"answer": "France."}], ChunksFrom.RETURNED),
+        (
+            [{"context": EVIDENCE}, {"answer": "Paris is "}, {"answer": "in "}, {"answer": "France."}],
+            ChunksFrom.RETURNED,
+        ),
         ([("", EVIDENCE), "Paris is in France."], ChunksFrom.RETURNED),
         ([("Paris is ", EVIDENCE), ("in France.", [])], ChunksFrom.RETURNED),
         ([{"answer": "Paris is in France.", "context": EVIDENCE}], ChunksFrom.RETURNED),
@@ -135,6 +139,46 @@ def test_pieces_of_every_kind(door: Door, pieces: list[Any], way: ChunksFrom, ju
     assert [chunk.text for chunk in response.chunks] == EVIDENCE
     assert (response.chunks_from, response.chunks_exact) == (way, True)
     assert judge.exchanges[0].chunks is response.chunks
+
+
+@both_doors
+def test_selectors_apply_to_every_piece(door: Door, judge: ScriptedJudge) -> None:
+    pieces: list[Any] = [
+        {"docs": EVIDENCE, "context": ["usual"]},
+        {"step": "writing"},
+        {"reply": "Paris is ", "answer": "Rome"},
+        {"reply": None},
+        SimpleNamespace(reply="in France."),
+        ({"reply": ""}, []),
+    ]
+    guard = Guard(judge)
+    by_key = guard.wraps(answer="reply", chunks="docs")
+    by_function = guard.wraps(
+        answer=lambda piece: getattr(piece, "reply", None) or (piece.get("reply") if isinstance(piece, dict) else ""),
+        chunks=lambda piece: piece.get("docs") if isinstance(piece, dict) else None,
+    )
+    for decorate in (by_key, by_function, Guard(judge, capture=by_key.capture)):
+        *seen, response = door.items(decorate(door.generator(lambda question: pieces)), "Q?")
+        assert seen == pieces
+        assert response.answer == "Paris is in France."
+        assert [chunk.text for chunk in response.chunks] == EVIDENCE
+        assert response.status is Status.ANSWERED
+
+
+@both_doors
+@pytest.mark.parametrize("odd", ["plain text", ({"reply": 3}, []), {"reply": 3}, {"reply": ["x"]}])
+def test_text_that_a_selector_would_miss_is_a_mistake(door: Door, odd: Any, judge: ScriptedJudge) -> None:
+    guarded = Guard(judge).wraps(answer="reply")(door.generator(lambda question: [{"reply": "Paris."}, odd]))
+    with pytest.raises(UsageError):
+        door.items(guarded, "Q?")
+    assert judge.exchanges == []
+
+
+@both_doors
+def test_chunks_that_a_piece_finds_lazily_are_found_once(door: Door, judge: ScriptedJudge) -> None:
+    for piece in ({"context": iter(EVIDENCE)}, ("", iter(EVIDENCE))):
+        response = door.items(Guard(judge)(door.generator(lambda question, p=piece: [p, "Paris."])), "Q?")[-1]
+        assert [chunk.text for chunk in response.chunks] == EVIDENCE
 
 
 @both_doors
@@ -183,16 +227,7 @@ def test_any_policy_but_return_holds_the_pieces_until_the_verdict(door: Door, po
         events.append("judged")
         return True
 
-    async def aconsume() -> None:
-        async for item in guarded("Q?"):
-            events.append(item)
-
-    guarded = Guard(judge, policy=policy)(door.generator(pieces))
-    if door.is_async:
-        asyncio.run(aconsume())
-    else:
-        for item in guarded("Q?"):
-            events.append(item)  # noqa: PERF402  # in between the others
+    door.items(Guard(judge, policy=policy)(door.generator(pieces)), "Q?", into=events)
 
     assert events[:4] == ["made", "made", "made", "judged"]
     assert events[4:7] == PIECES
@@ -200,7 +235,9 @@ def test_any_policy_but_return_holds_the_pieces_until_the_verdict(door: Door, po
 
 
 @both_doors
-@pytest.mark.parametrize(("said", "chunks"), [(False, EVIDENCE), (OSError("down"), EVIDENCE), (True, []), (True, [" "])])
+@pytest.mark.parametrize(
+    ("said", "chunks"), [(False, EVIDENCE), (OSError("down"), EVIDENCE), (True, []), (True, [" "])]
+)
 def test_raise_lets_no_piece_out(door: Door, said: Any, chunks: Any) -> None:
     items: list[Any] = []
     guarded = Guard(ScriptedJudge(said), policy=Raise())(door.generator(recording))
@@ -213,7 +250,9 @@ def test_raise_lets_no_piece_out(door: Door, said: Any, chunks: Any) -> None:
 
 
 @both_doors
-@pytest.mark.parametrize(("said", "chunks"), [(False, EVIDENCE), (OSError("down"), EVIDENCE), (True, []), (True, [" "])])
+@pytest.mark.parametrize(
+    ("said", "chunks"), [(False, EVIDENCE), (OSError("down"), EVIDENCE), (True, []), (True, [" "])]
+)
 @pytest.mark.parametrize("text", ["Sorry.", ""])
 def test_replace_lets_only_its_text_out(door: Door, said: Any, chunks: Any, text: str) -> None:
     *pieces, response = stream(door, Guard(ScriptedJudge(said), policy=Replace(text)), recording, PIECES, chunks)
@@ -225,23 +264,16 @@ def test_replace_lets_only_its_text_out(door: Door, said: Any, chunks: Any, text
 
 @both_doors
 def test_return_delivers_before_the_verdict(door: Door) -> None:
-    events: list[str] = []
+    events: list[Any] = []
 
     def judge(exchange: Any) -> bool:
         events.append("judged")
         return False
 
-    guarded = Guard(judge)(door.generator(recording))
+    door.items(Guard(judge)(door.generator(recording)), "Q?", into=events)
 
-    async def consume() -> None:
-        async for item in guarded("Q?"):
-            events.append(type(item).__name__)
-
-    if door.is_async:
-        asyncio.run(consume())
-    else:
-        events.extend(type(item).__name__ for item in guarded("Q?"))
-    assert events == ["str", "str", "str", "judged", "Response"]
+    assert events[:-1] == [*PIECES, "judged"]
+    assert events[-1].status is Status.UNGROUNDED
 
 
 # Errors.
@@ -378,7 +410,7 @@ def test_a_reader_that_leaves_early(judge: ScriptedJudge, caplog: pytest.LogCapt
         stream.close()
 
     def leave_by_error(stream: Any) -> None:
-        with pytest.raises(LookupError):
+        with suppress(LookupError):
             for _ in stream:
                 raise LookupError
         stream.close()
@@ -402,7 +434,7 @@ def test_an_async_reader_that_leaves_early(judge: ScriptedJudge, caplog: pytest.
         await stream.aclose()
 
     async def leave_by_error(stream: Any) -> None:
-        with pytest.raises(LookupError):
+        with suppress(LookupError):
             async for _ in stream:
                 raise LookupError
         await stream.aclose()
@@ -527,17 +559,12 @@ def test_work_between_two_pieces_is_not_part_of_the_query(door: Door, judge: Scr
         record_chunks("made up by the reader")
         tracer.start_span("between").end()
 
-    async def aconsume() -> Any:
-        async for item in guarded("Q?"):
+    class Reader(list[Any]):
+        def append(self, item: Any) -> None:
+            super().append(item)
             between()
-        return item
 
-    guarded = Guard(judge)(ASYNC.generator(recording) if door.is_async else recording)
-    if door.is_async:
-        response = asyncio.run(aconsume())
-    else:
-        for response in guarded("Q?"):
-            between()
+    response = door.items(Guard(judge)(door.generator(recording)), "Q?", into=Reader())[-1]
 
     assert [chunk.text for chunk in response.chunks] == EVIDENCE
     assert {spans.parent_of(span) for span in spans.started if span.name == "between"} == {None}

@@ -498,7 +498,13 @@ def test_a_guarded_chain_offers_no_way_round_the_guard(guard: Guard) -> None:
         def __call__(self, given: Any) -> Any: ...
 
     chain = guard.wrap(Streaming())
-    assert {name for name in dir(chain) if not name.startswith("_")} == {"ainvoke", "capture", "chain", "invoke", "paths"}
+    assert {name for name in dir(chain) if not name.startswith("_")} == {
+        "ainvoke",
+        "capture",
+        "chain",
+        "invoke",
+        "paths",
+    }
     assert not callable(chain)
 
 
@@ -593,6 +599,8 @@ def test_one_guarded_function_for_many_threads_and_tasks() -> None:
 
 @both_doors
 def test_a_response_travels_without_the_chains_output(door: Door, guard: Guard) -> None:
-    response = door.invoke(guard.wrap(SimpleNamespace(invoke=lambda q: (threading.Lock(), "c")), answer=lambda _: "A"), "Q?")
+    response = door.invoke(
+        guard.wrap(SimpleNamespace(invoke=lambda q: (threading.Lock(), "c")), answer=lambda _: "A"), "Q?"
+    )
     assert pickle.loads(pickle.dumps(response)) == response
     assert pickle.loads(pickle.dumps(response)).output is None

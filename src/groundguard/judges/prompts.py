@@ -7,6 +7,7 @@ can open or close one. The encoding is deterministic: the same chunks give the s
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable
@@ -63,6 +64,7 @@ def fact_check(exchange: Exchange, instructions: str = FACT_CHECK, *, constraine
     return Prompt(system, "\n".join(part for part in parts if part))
 
 
+@functools.cache
 def prompt_hash(instructions: str, *, constrained: bool = False) -> str:
     """SHA-256 over everything in the prompt that does not depend on the exchange."""
     empty = fact_check(Exchange("", (Chunk(""),), ""), instructions, constrained=constrained)
@@ -71,16 +73,23 @@ def prompt_hash(instructions: str, *, constrained: bool = False) -> str:
 
 def encoded(text: str) -> str:
     """`text` as a JSON string without line breaks, angle brackets or invisible characters."""
-    written = json.dumps(text, ensure_ascii=False)
-    return "".join(_escape(character) if _is_odd(character) else character for character in written)
+    return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
 
 
-def _is_odd(character: str) -> bool:
-    return character in "<>" or (character != " " and is_invisible(character))
+class _Escapes(dict[int, str]):
+    """What stands for each character, kept for the usual ones: `str.translate` is fast, and texts are long."""
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        odd = character in "<>" or (character != " " and is_invisible(character))
+        shown = "".join(f"\\u{unit:04x}" for unit in _utf16(character)) if odd else character
+        if point <= _LAST_KEPT:
+            self[point] = shown
+        return shown
 
 
-def _escape(character: str) -> str:
-    return character if character == " " else "".join(f"\\u{unit:04x}" for unit in _utf16(character))
+_LAST_KEPT = 0xFFFF
+_ESCAPES = _Escapes()
 
 
 def _utf16(character: str) -> list[int]:

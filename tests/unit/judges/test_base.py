@@ -448,3 +448,33 @@ def test_where_warnings_are_errors_the_first_is_raised_and_nothing_is_ever_answe
             guard.check("?", answer="12 volts.", chunks=["12 volts"])
         response = guard.check("?", answer="12 volts.", chunks=["12 volts"])
     assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
+
+
+class WithNotice(ScriptedJudge):
+    def __init__(self, *verdicts, name="with notice"):
+        super().__init__(*verdicts)
+        self._own = name
+
+    @property
+    def name(self):
+        return self._own
+
+    @property
+    def notice(self):
+        return f"{self._own} is a rough judge"
+
+
+@pytest.mark.parametrize("said", [True, False, ValueError("broken")])
+def test_a_notice_is_told_once_a_judge_whatever_it_says(said):
+    messages, verdicts = told(WithNotice(said), WithNotice(said), WithNotice(said, name="another"))
+    assert messages == ["with notice is a rough judge", "another is a rough judge"]
+    assert {verdict.decision for verdict in verdicts} == {ScriptedJudge(said)(EXCHANGE).decision}
+
+
+def test_where_warnings_are_errors_a_notice_is_raised_and_is_no_verdict():
+    guard = Guard(WithNotice(True))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(GroundguardWarning, match="rough judge"):
+            guard.check("?", answer="12 volts.", chunks=["12 volts"])
+        assert guard.check("?", answer="12 volts.", chunks=["12 volts"]).status is Status.ANSWERED

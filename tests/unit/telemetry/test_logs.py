@@ -75,7 +75,9 @@ def facts(response: Response[Any], trace_id: str) -> dict[str, Any]:
         (ScriptedJudge(True), [], "WARNING"),
     ],
 )
-def test_one_event_a_response(door: Door, judge: object, chunks: Any, level: str, log: pytest.LogCaptureFixture) -> None:
+def test_one_event_a_response(
+    door: Door, judge: object, chunks: Any, level: str, log: pytest.LogCaptureFixture
+) -> None:
     spans = Spans()
     response = door.ask(guard_of(judge, chunks))
 
@@ -124,7 +126,9 @@ def test_the_applications_processors_are_used_where_it_has_set_them(door: Door, 
     def stamped(logger: Any, method: str, event: Any) -> Any:
         return {**event, "app": "mine", "method": method}
 
-    structlog.configure(processors=[structlog.contextvars.merge_contextvars, stamped, structlog.processors.JSONRenderer()])
+    structlog.configure(
+        processors=[structlog.contextvars.merge_contextvars, stamped, structlog.processors.JSONRenderer()]
+    )
     structlog.contextvars.bind_contextvars(request_id="R1")
     door.ask(guard_of())
 
@@ -162,7 +166,9 @@ def test_a_bound_value_with_a_reserved_name_does_not_cost_the_record(door: Door,
 
 
 def test_concurrent_requests_keep_their_own_values(log: pytest.LogCaptureFixture) -> None:
-    app = structlog.wrap_logger(logging.getLogger("app"), [structlog.contextvars.merge_contextvars, lambda *a: str(a[2])])
+    app = structlog.wrap_logger(
+        logging.getLogger("app"), [structlog.contextvars.merge_contextvars, lambda *a: str(a[2])]
+    )
 
     async def request(number: int) -> None:
         structlog.contextvars.bind_contextvars(request_id=f"R{number}")
@@ -176,7 +182,11 @@ def test_concurrent_requests_keep_their_own_values(log: pytest.LogCaptureFixture
         await asyncio.gather(*map(request, range(20)))
 
     asyncio.run(main())
-    ours = {record.__dict__["evidence_digest"]: record.__dict__["request_id"] for record in log.records if record.name == "groundguard"}
+    ours = {
+        record.__dict__["evidence_digest"]: record.__dict__["request_id"]
+        for record in log.records
+        if record.name == "groundguard"
+    }
     apps = [record.getMessage() for record in log.records if record.name == "app"]
     assert sorted(ours.values()) == sorted(f"R{number}" for number in range(20))
     assert len(apps) == 20

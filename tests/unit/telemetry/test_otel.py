@@ -207,7 +207,9 @@ def test_prometheus_shows_the_counters_also_with_a_provider_set_late() -> None:
     """
     )
     lines = [line for line in done.stdout.splitlines() if line.startswith("rag_")]
-    counts = {re.sub(r'otel_scope_\w+="[^"]*",?', "", line).replace(",}", "}") for line in lines if "_created" not in line}
+    counts = {
+        re.sub(r'otel_scope_\w+="[^"]*",?', "", line).replace(",}", "}") for line in lines if "_created" not in line
+    }
     assert counts == {
         'rag_queries_total{status="answered"} 4.0',
         'rag_queries_total{status="ungrounded"} 8.0',

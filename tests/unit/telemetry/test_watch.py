@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib.metadata import version
 from typing import Any
 
@@ -15,7 +16,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanKind, StatusCode
 
-from groundguard import Decision, Exchange, Guard, Reason, Response, Retry, Status, UngroundedError, Verdict
+from groundguard import Decision, Exchange, Guard, Reason, Response, Retry, UngroundedError, Verdict
 from groundguard.errors import UsageError
 from groundguard.judges import FactCheck
 from groundguard.policy import Raise, Replace, Return
@@ -174,10 +175,8 @@ def True_(exchange: Exchange) -> bool:
 @pytest.mark.parametrize("policy", [Raise(), Replace("Sorry.")])
 def test_a_policy_changes_nothing_that_is_observed(door: Door, policy: Any) -> None:
     spans, counts = Spans(), Counts()
-    try:
+    with suppress(UngroundedError):
         door.ask(guard_of(ScriptedJudge(False), policy=policy))
-    except UngroundedError as error:
-        assert error.response.status is Status.UNGROUNDED
     assert spans.one(QUERY).status.is_unset
     assert spans.one(QUERY).attributes["groundguard.status"] == "ungrounded"
     assert counts.queries == {"ungrounded": 1}
@@ -254,7 +253,9 @@ def test_spans_inside_a_stage_are_its_children(door: Door, timeout: float | None
 
     spans = Spans()
     judge = spanning("judging", True)
-    guard = Guard(judge, retriever=spanning("retrieving", ["c"]), generator=spanning("generating", "A"), timeout=timeout)
+    guard = Guard(
+        judge, retriever=spanning("retrieving", ["c"]), generator=spanning("generating", "A"), timeout=timeout
+    )
     with tracer.start_as_current_span("request") as request:
         door.ask(guard)
         door.ask(guard.with_options(retriever=lazy))

@@ -9,7 +9,7 @@ import openai
 import pytest
 
 from groundguard import Decision, Guard, Reason, Response, Retry, Status
-from groundguard.errors import UngroundedError, UsageError
+from groundguard.errors import GroundguardWarning, UngroundedError, UsageError
 from groundguard.judges import FactCheck
 from groundguard.models import OpenAIModel, Reply
 from groundguard.policy import Raise
@@ -156,3 +156,13 @@ def test_a_cut_reply_is_no_verdict_even_if_what_is_left_is_the_word(door: Check,
 
 def test_a_whole_reply_is(door: Check) -> None:
     assert door(Guard(FactCheck(ScriptedModel(Reply("yes", "stop"))))).status is Status.ANSWERED
+
+
+@pytest.mark.parametrize("option", ["max_tokens", "max_completion_tokens"])
+def test_an_output_limit_that_cuts_every_reply_is_told_once_at_set_up(client: Any, option: str) -> None:
+    forget_warnings()
+    with pytest.warns(GroundguardWarning, match=f"{option}=1 leaves judge-x no room") as told:
+        OpenAIModel(client, "judge-x", **{option: 1})
+        OpenAIModel(client, "judge-x", **{option: 1})
+    assert len(told) == 1
+    assert OpenAIModel(client, "judge-x", **{option: 2}).settings == {option: 2}

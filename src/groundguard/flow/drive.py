@@ -145,7 +145,7 @@ class PerLoop(Generic[T]):
             try:
                 yield built
             finally:
-                del self._kept[loop]
+                self._kept.pop(loop, None)
 
 
 def _call(call: Call) -> Any:

@@ -8,12 +8,13 @@ from typing import Any
 
 import openai
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, warn_once
 from groundguard.flow.drive import PerLoop
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.models.base import Model, Prompt, Reply
 from groundguard.records import Usage
 
+_ROOM_FOR_A_WORD = 2
 _OURS = frozenset({"model", "messages", "stream", "n", "response_format", "timeout", "tools", "functions"})
 
 
@@ -37,6 +38,7 @@ class OpenAIModel(Model):
             )
         if taken := sorted(_OURS & options.keys()):
             raise UsageError(f"OpenAIModel sets {', '.join(taken)} itself")
+        _tell_tiny_limit(name, options)
 
         def create(**sent: Any) -> Any:
             return _create(client, sent)
@@ -89,6 +91,18 @@ class OpenAIModel(Model):
         }
         completion = yield Call(self._callee, kwargs=sent, retry="default", timeout_keyword="timeout")
         return _read(completion)
+
+
+def _tell_tiny_limit(name: str, options: Mapping[str, Any]) -> None:
+    for option in ("max_tokens", "max_completion_tokens"):
+        limit = options.get(option)
+        if isinstance(limit, int) and limit < _ROOM_FOR_A_WORD:
+            warn_once(
+                f"{option}={limit} leaves {name} no room to end its reply after one word: such a reply is cut, and a"
+                " cut reply is never a verdict. Leave the option out, or give it more.",
+                "tiny limit",
+                name,
+            )
 
 
 def _create(client: openai.OpenAI | openai.AsyncOpenAI, sent: dict[str, Any]) -> Any:

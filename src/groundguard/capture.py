@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from groundguard.errors import UsageError
-from groundguard.records import Chunk, ChunksFrom, Turn, is_mapping, is_sequence
+from groundguard.fields import is_mapping, is_sequence
+from groundguard.records import Chunk, ChunksFrom, Turn
 
 Selector: TypeAlias = str | Callable[[Any], Any]
 """A key (or attribute) of the chain's input or output, or a function that takes it apart."""

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from numbers import Real
-from types import MappingProxyType
-from typing import Any, Generic, TypeGuard, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
-from groundguard.errors import InputError
+from groundguard.fields import collect, expect, freeze, joined, measure, plain, plain_fields, reading
 from groundguard.text import is_blank
 
 T_co = TypeVar("T_co", covariant=True)
@@ -99,17 +96,17 @@ class Chunk:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        _expect(self, str, "text")
-        _expect(self, str | None, "id", "source")
-        _expect(self, Mapping, "metadata")
-        _measure(self, "score")
-        object.__setattr__(self, "metadata", _freeze(self.metadata))
+        expect(self, str, "text")
+        expect(self, str | None, "id", "source")
+        expect(self, Mapping, "metadata")
+        measure(self, "score")
+        object.__setattr__(self, "metadata", freeze(self.metadata))
 
     def __str__(self) -> str:
         return self.text
 
     def __reduce__(self) -> tuple[type[Chunk], tuple[Any, ...]]:
-        return type(self), (self.text, self.id, self.source, self.score, _plain(self.metadata))
+        return type(self), (self.text, self.id, self.source, self.score, plain(self.metadata))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,7 @@ class Turn:
     content: str = field(repr=False)
 
     def __post_init__(self) -> None:
-        _expect(self, str, "role", "content")
+        expect(self, str, "role", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +130,9 @@ class Exchange:
     history: tuple[Turn, ...] = ()
 
     def __post_init__(self) -> None:
-        _expect(self, str, "question", "answer")
-        _collect(self, Chunk, "chunks")
-        _collect(self, Turn, "history")
+        expect(self, str, "question", "answer")
+        collect(self, Chunk, "chunks")
+        collect(self, Turn, "history")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +143,7 @@ class Usage:
     output_tokens: int | None = None
 
     def __post_init__(self) -> None:
-        _expect(self, int | None, "input_tokens", "output_tokens")
+        expect(self, int | None, "input_tokens", "output_tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +169,10 @@ class Claim:
     score: float | None = None
 
     def __post_init__(self) -> None:
-        _expect(self, str, "text")
-        _expect(self, int | None, "start", "end")
-        _collect(self, str, "chunk_ids", "missing")
-        _measure(self, "score", least=0, most=1)
+        expect(self, str, "text")
+        expect(self, int | None, "start", "end")
+        collect(self, str, "chunk_ids", "missing")
+        measure(self, "score", least=0, most=1)
         object.__setattr__(self, "decision", None if self.decision is None else Decision(self.decision))
 
 
@@ -224,24 +221,24 @@ class Verdict:
         reason = Reason(allowed[0] if given is None else given)
         if reason not in allowed:
             raise ValueError(f"a verdict that is {decision} can't have the reason {reason}")
-        _expect(self, str | None, "raw", "detail", "error_type", "judge", "fingerprint")
-        _expect(self, str | None, "prompt_version", "prompt_hash", "model")
-        _expect(self, Usage | None, "usage")
-        _expect(self, int, "calls")
-        _collect(self, Claim, "claims")
-        _measure(self, "score", least=0, most=1)
-        _measure(self, "seconds")
+        expect(self, str | None, "raw", "detail", "error_type", "judge", "fingerprint")
+        expect(self, str | None, "prompt_version", "prompt_hash", "model")
+        expect(self, Usage | None, "usage")
+        expect(self, int, "calls")
+        collect(self, Claim, "claims")
+        measure(self, "score", least=0, most=1)
+        measure(self, "seconds")
         object.__setattr__(self, "decision", decision)
         object.__setattr__(self, "reason", reason)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON values."""
-        return _plain_fields(self)
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
         """The verdict back from `to_dict()`; raises `InputError` on anything else."""
-        with _reading("a verdict"):
+        with reading("a verdict"):
             values = dict(data)
             values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
             values["usage"] = None if values["usage"] is None else Usage(**values["usage"])
@@ -271,7 +268,7 @@ class Timings:
     total: float | None = None
 
     def __post_init__(self) -> None:
-        _measure(self, "retrieval", "generation", "judge", "total")
+        measure(self, "retrieval", "generation", "judge", "total")
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,8 +281,8 @@ class Attempt:
     verdict: Verdict | None = None
 
     def __post_init__(self) -> None:
-        _expect(self, str, "generated")
-        _expect(self, Verdict | None, "verdict")
+        expect(self, str, "generated")
+        expect(self, Verdict | None, "verdict")
         _label(self)
 
 
@@ -325,12 +322,12 @@ class Response(Generic[T_co]):
     output: T_co = field(default=cast("T_co", None), repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _expect(self, str, "answer", "generated", "question")
-        _expect(self, Verdict | None, "verdict")
-        _expect(self, bool, "chunks_exact")
-        _expect(self, Timings, "timings")
-        _collect(self, Chunk, "chunks")
-        _collect(self, Attempt, "attempts")
+        expect(self, str, "answer", "generated", "question")
+        expect(self, Verdict | None, "verdict")
+        expect(self, bool, "chunks_exact")
+        expect(self, Timings, "timings")
+        collect(self, Chunk, "chunks")
+        collect(self, Attempt, "attempts")
         object.__setattr__(self, "chunks_from", ChunksFrom(self.chunks_from))
         _label(self)
         seen = self.chunks_from is not ChunksFrom.NOT_OBSERVED and not all(is_blank(c.text) for c in self.chunks)
@@ -349,14 +346,14 @@ class Response(Generic[T_co]):
 
     def to_dict(self) -> dict[str, Any]:
         """The response as JSON values, without `output`."""
-        data = _plain_fields(self)
+        data = plain_fields(self)
         del data["output"]
-        return data | {"usage": _plain(self.usage), "evidence_digest": self.evidence_digest}
+        return data | {"usage": plain(self.usage), "evidence_digest": self.evidence_digest}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Response[None]:
         """The response back from `to_dict()`; raises `InputError` on anything else, a wrong digest included."""
-        with _reading("a response"):
+        with reading("a response"):
             values = dict(data)
             digest = values.pop("evidence_digest")
             values.pop("usage")
@@ -377,21 +374,10 @@ def evidence_digest(chunks: Iterable[Chunk]) -> str:
     """SHA-256 over the chunk texts in order, each as UTF-8 after its length in 8 bytes, big-endian."""
     digest = hashlib.sha256()
     for chunk in chunks:
-        encoded = _joined(chunk.text).encode("utf-8", "surrogatepass")
+        encoded = joined(chunk.text).encode("utf-8", "surrogatepass")
         digest.update(len(encoded).to_bytes(8, "big"))
         digest.update(encoded)
     return digest.hexdigest()
-
-
-class _reading:  # noqa: N801  # a context manager reads as a verb
-    def __init__(self, what: str) -> None:
-        self.what = what
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
-        if isinstance(error, (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)):
-            raise InputError(f"not {self.what} as to_dict() writes it: {error!r}") from error
 
 
 def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
@@ -404,50 +390,6 @@ def _attempt(data: Mapping[str, Any]) -> Attempt:
     return Attempt(**values)
 
 
-def _joined(text: str) -> str:
-    """`text` as it comes back from JSON, where the two halves of a surrogate pair are one character."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-# Checks at construction: a record that exists can be written, read back and trusted.
-
-
-def _expect(record: object, kinds: Any, *names: str) -> None:
-    """Raise `TypeError` unless the named fields hold one of `kinds`; a truth value is no number."""
-    for name in names:
-        value = getattr(record, name)
-        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-            raise TypeError(_must(record, name, getattr(kinds, "__name__", kinds), value))
-
-
-def _collect(record: object, kind: type, *names: str) -> None:
-    """Make tuples of the named fields; raises `TypeError` unless every element is a `kind`."""
-    for name in names:
-        value = getattr(record, name)
-        items = None if isinstance(value, str) else tuple(value)
-        if items is None or not all(isinstance(item, kind) for item in items):
-            raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
-        object.__setattr__(record, name, items)
-
-
-def _measure(record: object, *names: str, least: float = -math.inf, most: float = math.inf) -> None:
-    """Make finite floats of the named fields that aren't None: numpy's numbers too, no truth values."""
-    for name in names:
-        value = getattr(record, name)
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, Real):
-            raise TypeError(_must(record, name, "a number or None", value))
-        number = float(value)
-        if not (math.isfinite(number) and least <= number <= most):
-            raise ValueError(f"{type(record).__name__}.{name} must be finite and within its range, not {number}")
-        object.__setattr__(record, name, number)
-
-
-def _must(record: object, name: str, be: object, value: object) -> str:
-    return f"{type(record).__name__}.{name} must be {be}, not {type(value).__name__}"
-
-
 def _label(record: Attempt | Response[Any]) -> None:
     """Raise `ValueError` unless status, reason, verdict and generated text go together."""
     status, reason = Status(record.status), Reason(record.reason)
@@ -458,41 +400,3 @@ def _label(record: Attempt | Response[Any]) -> None:
         raise ValueError("`answered` needs a SUPPORTED verdict on a visible answer")
     object.__setattr__(record, "status", status)
     object.__setattr__(record, "reason", reason)
-
-
-def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
-    """Whether `value` is a mapping, of whatever."""
-    return isinstance(value, Mapping)
-
-
-def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Whether `value` is a list or a tuple, of whatever."""
-    return isinstance(value, (list, tuple))
-
-
-def _freeze(value: object) -> object:
-    """`value` as a read-only JSON value."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if is_mapping(value):
-        return MappingProxyType({str(key): _freeze(item) for key, item in value.items()})
-    if is_sequence(value):
-        return tuple(map(_freeze, value))
-    return str(value)
-
-
-def _plain(value: object) -> Any:
-    """`value` as a JSON value that `json.dumps` takes."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return _plain_fields(value)
-    if is_mapping(value):
-        return {key: _plain(item) for key, item in value.items()}
-    if is_sequence(value):
-        return [_plain(item) for item in value]
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def _plain_fields(record: Any) -> dict[str, Any]:
-    return {f.name: _plain(getattr(record, f.name)) for f in fields(record)}

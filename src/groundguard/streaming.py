@@ -93,8 +93,8 @@ def _text(piece: object, selector: Selector | None, *, silent: bool) -> str:
     if text is None and silent:
         return ""
     raise UsageError(
-        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__}; name its"
-        " text with answer='KEY' or answer=FUNCTION"
+        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__};"
+        " name its text with answer='KEY' or answer=FUNCTION"
     )
 
 

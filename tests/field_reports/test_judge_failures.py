@@ -162,7 +162,6 @@ def test_a_whole_reply_is(door: Check) -> None:
 def test_an_output_limit_that_cuts_every_reply_is_told_once_at_set_up(client: Any, option: str) -> None:
     forget_warnings()
     with pytest.warns(GroundguardWarning, match=f"{option}=1 leaves judge-x no room") as told:
-        OpenAIModel(client, "judge-x", **{option: 1})
-        OpenAIModel(client, "judge-x", **{option: 1})
+        models = [OpenAIModel(client, "judge-x", **{option: limit}) for limit in (1, 1, 2)]
     assert len(told) == 1
-    assert OpenAIModel(client, "judge-x", **{option: 2}).settings == {option: 2}
+    assert [model.settings for model in models] == [{option: 1}, {option: 1}, {option: 2}]

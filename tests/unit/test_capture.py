@@ -446,6 +446,15 @@ def test_recording_adds_up_until_the_run_is_over() -> None:
     assert made.events == {}
 
 
+def test_nothing_is_kept_after_the_run_whatever_the_way() -> None:
+    for output in (("A", []), {"context": []}, "A"):
+        made = Recorder()
+        find_chunks(output, made)
+        with made.active():
+            record_chunks("late")
+        assert made.recorded == []
+
+
 def test_recording_from_threads_needs_a_copy_of_the_context() -> None:
     made = Recorder()
     with made.active():

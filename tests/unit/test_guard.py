@@ -674,6 +674,20 @@ def test_a_late_yes_changes_nothing(door: Door) -> None:
     assert response.status is Status.UNGROUNDED
 
 
+class Busy(Exception):
+    status_code = 503
+
+
+@both_doors
+@pytest.mark.parametrize(("attempts", "status"), [(1, Status.UNGROUNDED), (2, Status.UNGROUNDED), (5, Status.ANSWERED)])
+def test_a_busy_judge_is_tried_as_often_as_asked_for(door: Door, attempts: int, status: Status) -> None:
+    model = ScriptedModel(*[Busy()] * 4, "yes")
+    response = door.ask(guard_of(FactCheck(model), retry=Retry(attempts, initial=0, maximum=0)))
+
+    assert response.status is status
+    assert len(model.prompts) == attempts
+
+
 # A judge of one's own.
 
 

@@ -161,7 +161,7 @@ def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = (
     Raises:
         UsageError: if it is none of these.
     """
-    name = f"the {role} {getattr(thing, '__qualname__', type(thing).__qualname__)}"
+    name = f"the {role} {name_of(thing)}"
     for plain_name, coroutine_name in methods:
         plain, coroutine = getattr(thing, plain_name, None), getattr(thing, coroutine_name, None)
         if callable(plain) or callable(coroutine):
@@ -170,6 +170,11 @@ def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = (
         names = "".join(f", or an object with {first} and {second}" for first, second in methods)
         raise UsageError(f"the {role} must be a function, plain or async{names}; got {thing!r:.80}")
     return Callee(None, thing, name) if is_coroutine_function(thing) else Callee(thing, None, name)
+
+
+def name_of(thing: object) -> str:
+    """The name of a function, or of the class of a callable object."""
+    return getattr(thing, "__qualname__", type(thing).__qualname__)
 
 
 def is_coroutine_function(thing: object) -> bool:

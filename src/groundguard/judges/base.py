@@ -8,12 +8,12 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from groundguard.errors import UsageError, warn_once
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, within
+from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, within
 from groundguard.models.failures import failure_of
 from groundguard.records import Decision, Exchange, Reason, Verdict
 from groundguard.retry import Retry, retrying
@@ -52,26 +52,29 @@ class Judge(ABC):
         return await arun(judged(self, exchange))
 
 
+@dataclass(frozen=True)
 class FunctionJudge(Judge):
     """Any callable `(Exchange) -> Verdict | bool`, plain or async, as a judge."""
 
-    def __init__(self, function: Callable[[Exchange], object]) -> None:
-        self._callee = as_callee(function, "judge")
-        self._name = getattr(function, "__qualname__", type(function).__qualname__)
+    function: Callable[[Exchange], object]
+
+    def __post_init__(self) -> None:
+        as_callee(self.function, "judge")
 
     @property
     def name(self) -> str:
         """The function's name."""
-        return self._name
+        return name_of(self.function)
 
     @property
     def fingerprint(self) -> str:
         """Covers the function's name only: nobody can see inside."""
-        return fingerprint("function", name=self._name)
+        return fingerprint("function", name=self.name)
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Call the function."""
-        return _as_verdict((yield Call(self._callee, (exchange,), retry="asked")), self._name)
+        said = yield Call(as_callee(self.function, "judge"), (exchange,), retry="asked")
+        return _as_verdict(said, self.name)
 
 
 def as_judge(judge: object) -> Judge:
@@ -105,7 +108,7 @@ def judged(
         clock: Reads seconds.
     """
     began, calls = clock(), 0
-    name = own_fingerprint = None
+    name = own_fingerprint = notice = None
 
     def counted(step: Step) -> Flow[Any]:
         nonlocal calls
@@ -113,14 +116,13 @@ def judged(
         return (yield step)
 
     try:
-        name, own_fingerprint = judge.name, judge.fingerprint
+        name, own_fingerprint, notice = judge.name, judge.fingerprint, judge.notice
         limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
         said = _as_verdict((yield from interpose(limited, counted)), name)
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
         said = _failed(error)
-    _tell_notice(judge)
     verdict = replace(
         said,
         judge=said.judge or name,
@@ -128,6 +130,8 @@ def judged(
         calls=said.calls or calls,
         seconds=clock() - began,
     )
+    if notice is not None:
+        warn_once(notice, "notice", str(name))
     _tell_malformed(verdict)
     return verdict
 
@@ -155,11 +159,6 @@ def _failed(error: Exception) -> Verdict:
         detail = str(error)
         reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
     return Verdict(Decision.UNKNOWN, reason, detail=detail, error_type=type(error).__name__)
-
-
-def _tell_notice(judge: Judge) -> None:
-    if judge.notice is not None:
-        warn_once(judge.notice, "notice", judge.name)
 
 
 def _tell_malformed(verdict: Verdict) -> None:

@@ -9,14 +9,22 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from groundguard.fields import is_mapping, is_sequence
 from groundguard.models.base import Prompt, Reply
-from groundguard.records import Decision, Reason, is_mapping, is_sequence
+from groundguard.records import Decision, Reason
 from groundguard.text import is_invisible
 
 _WORDS: Mapping[str, Decision] = {"yes": Decision.SUPPORTED, "no": Decision.UNSUPPORTED}
 
-_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "incomplete"})
-_FILTERED = frozenset({"content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
+_CUT = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "incomplete", "model_context_window_exceeded"}
+)
+_FILTERED = frozenset(
+    {
+        *("content_filter", "content_filtered", "guardrail_intervened"),
+        *("safety", "recitation", "blocklist", "prohibited_content", "spii"),
+    }
+)
 _REFUSED = frozenset({"refusal"})
 _FINISHED = frozenset(
     {"", "stop", "end_turn", "stop_sequence", "eos", "eos_token", "complete", "completed", "finished"}
@@ -178,8 +186,6 @@ def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
 
 
 def _block_text(block: object) -> str:
-    if isinstance(block, str):
-        return block
     if is_mapping(block):
         kind = str(block.get("type"))
         if kind in _THOUGHTS:
@@ -188,11 +194,11 @@ def _block_text(block: object) -> str:
             raise _Unreadable(Reason.JUDGE_REFUSED, "the judge refused", str(block.get("refusal") or "") or None)
         if kind == "text" and isinstance(block.get("text"), str):
             return str(block["text"])
-    raise _malformed(block)
+    raise _malformed(block, "a text block")
 
 
-def _malformed(content: object) -> _Unreadable:
-    what = "no content" if content is None else f"{type(content).__name__} where text was expected"
+def _malformed(content: object, expected: str = "text") -> _Unreadable:
+    what = "no content" if content is None else f"{type(content).__name__} where {expected} was expected"
     return _Unreadable(Reason.VERDICT_MALFORMED, what)
 
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeVar
 
+from groundguard.fields import is_mapping
 from groundguard.flow.steps import YEAR
-from groundguard.records import Reason, is_mapping
+from groundguard.records import Reason
 
 T = TypeVar("T")
 

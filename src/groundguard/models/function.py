@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from groundguard.flow.steps import Call, Flow, as_callee
+from groundguard.flow.steps import Call, Flow, as_callee, name_of
 from groundguard.models.base import Model, Prompt, Reply
 
 
+@dataclass(frozen=True)
 class FunctionModel(Model):
     """A function `(prompt: str) -> str`, plain or async.
 
@@ -17,16 +19,17 @@ class FunctionModel(Model):
 
     takes_schema: ClassVar[bool] = False
 
-    def __init__(self, function: Callable[[str], Any]) -> None:
-        self._callee = as_callee(function, "model")
-        self._name = getattr(function, "__qualname__", type(function).__qualname__)
+    function: Callable[[str], Any]
+
+    def __post_init__(self) -> None:
+        as_callee(self.function, "model")
 
     @property
     def name(self) -> str:
         """The function's name."""
-        return self._name
+        return name_of(self.function)
 
     def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:  # noqa: ARG002  # takes_schema is False
         """Call the function with the prompt as one string."""
-        result = yield Call(self._callee, (prompt.text,), retry="asked")
+        result = yield Call(as_callee(self.function, "model"), (prompt.text,), retry="asked")
         return result if isinstance(result, Reply) else Reply(result)

@@ -149,7 +149,7 @@ def _structured(model: Any, schema: Mapping[str, Any]) -> Any:
 
 def _read(result: Any) -> Reply:
     if not isinstance(result, AIMessage):
-        return Reply((result,) if type(result) is list else result)  # a list of words is no message's blocks
+        return Reply(result)
     told = result.response_metadata
     return Reply(
         content=result.content,
@@ -192,4 +192,4 @@ def _usage(told: Any) -> Usage | None:
     if not told:
         return None
     counts = (told.get("input_tokens"), told.get("output_tokens"))
-    return Usage(*(count if isinstance(count, int) else None for count in counts))
+    return Usage(*(count if type(count) is int else None for count in counts))

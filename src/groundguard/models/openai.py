@@ -145,4 +145,4 @@ def _usage(usage: Any) -> Usage | None:
     if usage is None:
         return None
     counts = (getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
-    return Usage(*(count if isinstance(count, int) else None for count in counts))
+    return Usage(*(count if type(count) is int else None for count in counts))

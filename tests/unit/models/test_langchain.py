@@ -112,7 +112,11 @@ def said(content="yes", **more):
         ([], Decision.UNKNOWN),
         ([{"type": "text", "text": "yes"}], Decision.SUPPORTED),
         ([{"type": "thinking", "thinking": "no, no"}, {"type": "text", "text": "yes"}], Decision.SUPPORTED),
-        ([{"type": "reasoning", "summary": []}, {"type": "text", "text": "ye"}, "s"], Decision.SUPPORTED),
+        (
+            [{"type": "reasoning", "summary": []}, {"type": "text", "text": "ye"}, {"type": "text", "text": "s"}],
+            Decision.SUPPORTED,
+        ),
+        (["yes"], Decision.UNKNOWN),
         ([{"type": "thinking", "thinking": "yes"}], Decision.UNKNOWN),
         ([{"type": "tool_use", "name": "yes", "id": "1", "input": {}}], Decision.UNKNOWN),
     ],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import warnings
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,7 +19,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanKind, StatusCode
 
 from groundguard import Decision, Exchange, Guard, Reason, Response, Retry, UngroundedError, Verdict
-from groundguard.errors import UsageError
+from groundguard.errors import GroundguardWarning, UsageError
 from groundguard.judges import FactCheck
 from groundguard.policy import Raise, Replace, Return
 from groundguard.records import JUDGE_FAILURES
@@ -219,6 +221,19 @@ def test_an_output_without_an_answer_marks_the_query(door: Door) -> None:
     assert spans.one(QUERY).attributes["error.type"] == "UsageError"
 
 
+@both_doors
+def test_a_warning_made_an_error_ends_the_query_once(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    spans, counts = Spans(), Counts()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(GroundguardWarning):
+            door.call(Guard(True_)(door.function(lambda question: "A")), "Q?")
+
+    assert spans.one(QUERY).attributes["error.type"] == "GroundguardWarning"
+    assert counts.queries == {}
+    assert caplog.records == []
+
+
 def test_a_query_that_ends_after_its_judgement_leaves_no_span_open() -> None:
     spans = Spans()
     watch = Watch(lambda: 0.0)
@@ -310,8 +325,12 @@ def test_in_many_calls_at_once_every_stage_hangs_below_its_own_query() -> None:
     queries = [span for span in spans.ended if span.name == QUERY]
     assert len(queries) == 200
     assert len({span.context.trace_id for span in queries}) == 200
+    below: dict[int, list[ReadableSpan]] = defaultdict(list)
+    for span in spans.ended:
+        if span.parent:
+            below[span.parent.span_id].append(span)
     for query in queries:
-        stages = [span for span in spans.ended if span.parent and span.parent.span_id == query.context.span_id]
+        stages = below[query.context.span_id]
         assert sorted(span.name for span in stages) == sorted([RETRIEVAL, GENERATION, JUDGE])
         assert {span.context.trace_id for span in stages} == {query.context.trace_id}
         (judge,) = [span for span in stages if span.name == JUDGE]

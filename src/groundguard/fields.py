@@ -1,0 +1,111 @@
+"""The fields of a record: checked at construction, read-only at every depth, and JSON on the way out and in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, TypeGuard
+
+from groundguard.errors import InputError
+
+# Checks at construction: a record that exists can be written, read back and trusted.
+
+
+def expect(record: object, kinds: Any, *names: str) -> None:
+    """Raise `TypeError` unless the named fields hold one of `kinds`; a truth value is no number."""
+    for name in names:
+        value = getattr(record, name)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+            raise TypeError(_must(record, name, getattr(kinds, "__name__", kinds), value))
+
+
+def collect(record: object, kind: type, *names: str) -> None:
+    """Make tuples of the named fields; raises `TypeError` unless every element is a `kind`."""
+    for name in names:
+        value = getattr(record, name)
+        items = None if isinstance(value, str) else tuple(value)
+        if items is None or not all(isinstance(item, kind) for item in items):
+            raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
+        object.__setattr__(record, name, items)
+
+
+def measure(record: object, *names: str, least: float = -math.inf, most: float = math.inf) -> None:
+    """Make finite floats of the named fields that aren't None: numpy's numbers too, no truth values."""
+    for name in names:
+        value = getattr(record, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise TypeError(_must(record, name, "a number or None", value))
+        number = float(value)
+        if not (math.isfinite(number) and least <= number <= most):
+            raise ValueError(f"{type(record).__name__}.{name} must be finite and within its range, not {number}")
+        object.__setattr__(record, name, number)
+
+
+def _must(record: object, name: str, be: object, value: object) -> str:
+    return f"{type(record).__name__}.{name} must be {be}, not {type(value).__name__}"
+
+
+# JSON.
+
+
+def joined(text: str) -> str:
+    """`text` as it comes back from JSON, where the two halves of a surrogate pair are one character."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Whether `value` is a mapping, of whatever."""
+    return isinstance(value, Mapping)
+
+
+def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Whether `value` is a list or a tuple, of whatever."""
+    return isinstance(value, (list, tuple))
+
+
+def freeze(value: object) -> object:
+    """`value` as a read-only JSON value."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if is_mapping(value):
+        return MappingProxyType({str(key): freeze(item) for key, item in value.items()})
+    if is_sequence(value):
+        return tuple(map(freeze, value))
+    return str(value)
+
+
+def plain(value: object) -> Any:
+    """`value` as a JSON value that `json.dumps` takes."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain_fields(value)
+    if is_mapping(value):
+        return {key: plain(item) for key, item in value.items()}
+    if is_sequence(value):
+        return [plain(item) for item in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def plain_fields(record: Any) -> dict[str, Any]:
+    """Every field of a record as a JSON value, by name."""
+    return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
+
+
+class reading:  # noqa: N801  # a context manager reads as a verb
+    """Around the reading of a record: whatever is wrong with the data becomes an `InputError`."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        if isinstance(error, (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)):
+            raise InputError(f"not {self.what} as to_dict() writes it: {error!r}") from error

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from groundguard.errors import UsageError
-from groundguard.fields import is_mapping, is_sequence
+from groundguard.fields import is_list, is_mapping, is_sequence
 from groundguard.records import Chunk, ChunksFrom, Turn
 
 Selector: TypeAlias = str | Callable[[Any], Any]
@@ -237,7 +237,7 @@ def message_text(message: object) -> str | None:
         content = get(message, "content") if has(message, "content") else None
     if isinstance(content, str):
         return content
-    return "".join(map(_block_text, content)) if is_sequence(content) else None
+    return "".join(map(_block_text, content)) if is_list(content) else None
 
 
 def _block_text(block: object) -> str:

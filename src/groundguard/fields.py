@@ -64,6 +64,11 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return isinstance(value, Mapping)
 
 
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Whether `value` is a list, of whatever; a tuple is none."""
+    return isinstance(value, list)
+
+
 def is_sequence(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     """Whether `value` is a list or a tuple, of whatever."""
     return isinstance(value, (list, tuple))

@@ -122,7 +122,7 @@ def test_otherwise_the_verdict_decides_and_the_judge_is_asked_once(
 
 @both_doors
 @pytest.mark.parametrize(
-    "reply", ["Yes.", " yes", "yes\n", "**yes**", "yes, because", "sí", "true", "yeſ", "", None, 1]
+    "reply", ["Yes.", " yes", "yes\n", "**yes**", "yes, because", "sí", "true", "yeſ", "", None, 1, ("yes",)]
 )
 def test_a_reply_that_is_not_the_word_never_passes(door: Door, reply: Any) -> None:
     with pytest.warns(GroundguardWarning, match="groundguard doctor"):

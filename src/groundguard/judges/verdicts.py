@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from groundguard.fields import is_mapping, is_sequence
+from groundguard.fields import is_list, is_mapping
 from groundguard.models.base import Prompt, Reply
 from groundguard.records import Decision, Reason
 from groundguard.text import is_invisible
@@ -99,7 +99,7 @@ def text_of(content: object) -> str:
     """The text of a message: text blocks joined, blocks that the provider marked as thoughts dropped."""
     if isinstance(content, str):
         return content
-    if is_sequence(content) and content:
+    if is_list(content) and content:
         return "".join(map(_block_text, content))
     raise _malformed(content)
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from uuid import UUID
 
 from groundguard.errors import UsageError
 from groundguard.fields import is_list, is_mapping, is_sequence
@@ -364,7 +365,7 @@ def _text(thing: object) -> str | None:
 
 
 def _first(values: Iterable[object]) -> str | None:
-    return next((str(value) for value in values if isinstance(value, (str, int))), None)
+    return next((str(value) for value in values if isinstance(value, (str, int, UUID))), None)
 
 
 def _finite(value: object) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any
 from groundguard.capture import (
     ANSWER_KEYS,
     CHUNK_KEYS,
+    QUESTION_KEYS,
     Capture,
     Found,
     Recorder,
@@ -25,6 +26,7 @@ from groundguard.capture import (
     select,
 )
 from groundguard.errors import UsageError
+from groundguard.fields import is_mapping
 from groundguard.flow.steps import END, Emit, Flow, Pull
 from groundguard.records import Chunk, ChunksFrom, Response
 
@@ -90,12 +92,18 @@ def _text(piece: object, selector: Selector | None, *, silent: bool) -> str:
         text = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
     if isinstance(text, str):
         return text
-    if text is None and silent:
+    if text is None and silent and (selector is not None or not _holds_other_text(said)):
         return ""
     raise UsageError(
         f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__};"
         " name its text with answer='KEY' or answer=FUNCTION"
     )
+
+
+def _holds_other_text(said: object) -> bool:
+    """Whether a mapping has text under a key that nobody would judge."""
+    known = {*CHUNK_KEYS, *QUESTION_KEYS}
+    return is_mapping(said) and any(isinstance(said[key], str) and key not in known for key in said)
 
 
 def _chunks(piece: object, selector: Selector | None) -> tuple[Chunk, ...] | None:

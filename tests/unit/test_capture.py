@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
@@ -513,3 +514,8 @@ def test_looking_into_things_never_fails() -> None:
 
 def test_a_capture_names_nothing_by_default() -> None:
     assert Capture() == Capture(question=None, chunks=None, answer=None, retriever_events=True)
+
+
+def test_an_id_that_is_a_uuid_is_kept() -> None:
+    id_ = uuid.UUID(int=7)
+    assert as_chunk({"text": "Paris.", "id": id_}).id == str(id_)

@@ -741,3 +741,13 @@ def test_one_guard_serves_two_hundred_calls_at_once_and_mixes_nothing() -> None:
         assert response.status is Status.ANSWERED
         assert response.answer == response.question
         assert [chunk.text for chunk in response.chunks] == [f"{response.question} one", f"{response.question} two"]
+
+
+def test_a_class_where_an_object_belongs_is_a_mistake_at_construction() -> None:
+    class Retriever:
+        def invoke(self, question: str) -> list[str]:
+            return [question]
+
+    with pytest.raises(UsageError, match="the retriever must be a function"):
+        Guard(True_, retriever=Retriever)
+    assert Guard(True_, retriever=Retriever()).retriever is not None

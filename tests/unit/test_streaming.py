@@ -196,7 +196,20 @@ def test_explicitly_nothing_wins_over_what_was_recorded(door: Door, judge: Scrip
 
 @both_doors
 @pytest.mark.parametrize("policy", [Return(), Raise()])
-@pytest.mark.parametrize("odd", [3, None, b"Paris", {"delta": "Paris"}, {"answer": 3}, ["Paris"], object(), ("a", 3)])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        3,
+        None,
+        b"Paris",
+        {"delta": "Paris"},
+        {"context": ["Paris."], "delta": "Rome."},
+        {"answer": 3},
+        ["Paris"],
+        object(),
+        ("a", 3),
+    ],
+)
 def test_a_piece_of_another_type_is_a_mistake(door: Door, policy: Policy, odd: Any, judge: ScriptedJudge) -> None:
     with pytest.raises(UsageError):
         stream(door, Guard(judge, policy=policy), recording, ["Paris", odd, "more"])

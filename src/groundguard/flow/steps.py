@@ -162,7 +162,7 @@ def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = (
         UsageError: if it is none of these.
     """
     name = f"the {role} {name_of(thing)}"
-    for plain_name, coroutine_name in methods:
+    for plain_name, coroutine_name in () if isinstance(thing, type) else methods:
         plain, coroutine = getattr(thing, plain_name, None), getattr(thing, coroutine_name, None)
         if callable(plain) or callable(coroutine):
             return Callee(plain, coroutine, name)

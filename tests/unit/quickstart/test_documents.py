@@ -2,11 +2,15 @@
 
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from groundguard.errors import InputError
 from groundguard.quickstart import SAMPLES, read_documents
+
+NOBODY = 65534
 
 
 def test_reads_markdown_and_text_below_a_folder_in_sorted_order(tmp_path):
@@ -67,22 +71,36 @@ def test_a_file_that_is_not_utf_8_is_named_with_the_place(tmp_path):
         read_documents(tmp_path)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read_is_named(tmp_path):
-    file = tmp_path / "secret.md"
-    file.write_text("x")
-    file.chmod(0)
+@pytest.fixture
+def guarded_folder():
+    """A folder with a file and a folder that may not be read, seen by somebody who isn't root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for part in ("files/secret.md", "folders/secret/a.md"):
+            (folder / part).parent.mkdir(parents=True)
+            (folder / part).write_text("x")
+        (folder / "files/secret.md").chmod(0)
+        (folder / "folders/secret").chmod(0)
+        root = os.geteuid() == 0
+        if root:
+            os.seteuid(NOBODY)
+        yield folder
+        if root:
+            os.seteuid(0)
+        (folder / "folders/secret").chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such permissions here")
+def test_a_file_that_may_not_be_read_is_named(guarded_folder):
     with pytest.raises(InputError, match=r"can't read .*secret\.md"):
-        read_documents(tmp_path)
+        read_documents(guarded_folder / "files")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
-def test_a_folder_that_may_not_be_listed_is_named(tmp_path):
-    folder = tmp_path / "secret"
-    folder.mkdir(mode=0)
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such permissions here")
+def test_a_folder_that_may_not_be_listed_is_named(guarded_folder):
     with pytest.raises(InputError, match=r"can't list .*secret"):
-        read_documents(tmp_path)
-    folder.chmod(0o700)
+        read_documents(guarded_folder / "folders")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a file that opens and can't be read")

@@ -132,3 +132,8 @@ def test_retries_when_asked():
         return "up"
 
     assert ModelGenerator(model, retry=Retry(attempts=2, initial=0.0, maximum=0.0))("q", (Chunk("x"),)) == "up"
+
+
+def test_neither_code_nor_the_head_and_rule_of_a_table_is_quoted():
+    text = "```\nlamp = Lamp()\n```\n\n| lamp | price |\n|---|---|\n| desk lamp | 20 euros |"
+    assert ExtractiveGenerator()("What is the price of a desk lamp?", (Chunk(text),)) == "desk lamp | 20 euros"

@@ -120,3 +120,14 @@ def test_without_the_library_it_says_what_to_install():
 )
 def test_content_words(text, words):
     assert content_words(text) == words
+
+
+def test_one_common_word_does_not_make_a_chunk_relevant():
+    assert BM25Retriever(CHUNKS)("Who was the first lamp of the Peruvian presidents in Lima?") == ()
+    assert BM25Retriever(CHUNKS, share=0.05)("Who was the first lamp of the Peruvian presidents in Lima?")
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.01])
+def test_a_share_is_a_share(share):
+    with pytest.raises(UsageError, match="share lies above 0"):
+        BM25Retriever(CHUNKS, share=share)

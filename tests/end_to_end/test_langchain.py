@@ -337,7 +337,7 @@ def test_the_judge_is_not_configured_by_the_application():
 
 @pytest.mark.parametrize("style", STYLES)
 def test_the_documents_of_a_retrieval_chain_are_exactly_what_its_prompt_held(style):
-    chains = pytest.importorskip("langchain_classic.chains", reason="langchain-classic is in the lint extra only")
+    chains = pytest.importorskip("langchain_classic.chains", reason="langchain-classic is in the dev extra only")
     documents = pytest.importorskip("langchain_classic.chains.combine_documents")
     prompt = ChatPromptTemplate.from_template("{context}\n\n{input}")
     prompts: list[str] = []
@@ -508,7 +508,7 @@ def test_after_a_nested_retriever_the_next_one_counts_again():
 @quiet
 @pytest.mark.parametrize("style", ["invoke", "ainvoke"])
 def test_a_compression_retriever_counts_once(style):
-    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the lint extra")
+    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the dev extra")
     compressors = pytest.importorskip("langchain_core.documents.compressor")
 
     class Even(compressors.BaseDocumentCompressor):
@@ -535,7 +535,7 @@ class Numbered(BaseRetriever):
 @quiet
 @pytest.mark.parametrize("style", ["invoke", "ainvoke"])
 def test_a_multi_query_retriever_counts_as_the_union_it_returns(style):
-    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the lint extra")
+    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the dev extra")
     inner = Numbered(finds=[["a", "b"], ["b", "c"], ["c", "d"]])
     outer = retrievers.MultiQueryRetriever.from_llm(inner, model("one\ntwo\nthree"))
     found = texts(STYLES[style](guarding(silent_chain(outer))))
@@ -545,7 +545,7 @@ def test_a_multi_query_retriever_counts_as_the_union_it_returns(style):
 @quiet
 @pytest.mark.parametrize("style", ["invoke", "ainvoke"])
 def test_an_ensemble_counts_as_the_ranking_it_returns(style):
-    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the lint extra")
+    retrievers = pytest.importorskip("langchain_classic.retrievers", reason="langchain-classic is in the dev extra")
     parts = [Retriever(texts=["a", "b"]), Retriever(texts=["b", "c"])]
     outer = retrievers.EnsembleRetriever(retrievers=parts, weights=[0.5, 0.5])
     assert texts(STYLES[style](guarding(silent_chain(outer)))) == ["b", "a", "c"]

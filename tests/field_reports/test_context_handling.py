@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from groundguard.guard import Guard
-from groundguard.judges import FactCheck
+from groundguard.judges import FactCheck, Lexical
 from groundguard.models import Reply
 from groundguard.records import Reason, Status, Usage
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
@@ -97,3 +97,21 @@ def test_ctx_order_kept(order):
     assert first == second
     passages = first.user.split("</passages>")[0].splitlines()[1:]
     assert passages == [f'[{number}] "{text}"' for number, text in enumerate(order, 1)]
+
+
+# ctx-more-passages-change-the-verdict: KRLabsOrg/LettuceDetect#11
+
+
+@pytest.mark.parametrize("before", [0, 3, 9])
+@pytest.mark.parametrize("after", [0, 3, 9])
+@pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
+def test_more_passages_do_not_change_the_verdict(before, after):
+    told = "The nightly backup may be skipped on Fridays."
+    distractors = [f"{topic} are counted in hall {n} by team {n} every morning. " * 25 for n, topic in enumerate(TOPICS)]
+    chunks = [*distractors[:before], told, *distractors[9 - after :]]
+    guard = Guard(Lexical())
+    assert guard.check("When?", answer=told, chunks=chunks).status == "answered"
+    assert guard.check("When?", answer="Backups are no longer encrypted.", chunks=chunks).status == "ungrounded"
+
+
+TOPICS = ("Pallets", "Ladders", "Gloves", "Trolleys", "Helmets", "Batteries", "Ropes", "Keys", "Barrels")

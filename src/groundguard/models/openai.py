@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -60,6 +61,7 @@ class OpenAIModel(Model):
         except openai.OpenAIError as error:
             raise UsageError(f"'openai:{name}' needs the environment of the openai client: {error}") from error
         model = cls(client, name, **options)
+        weakref.finalize(model, client.close).atexit = False
         clients = PerLoop(openai.AsyncOpenAI)
 
         async def create(**sent: Any) -> Any:

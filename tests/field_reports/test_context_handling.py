@@ -107,7 +107,9 @@ def test_ctx_order_kept(order):
 @pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
 def test_more_passages_do_not_change_the_verdict(before, after):
     told = "The nightly backup may be skipped on Fridays."
-    distractors = [f"{topic} are counted in hall {n} by team {n} every morning. " * 25 for n, topic in enumerate(TOPICS)]
+    distractors = [
+        f"{topic} are counted in hall {n} by team {n} every morning. " * 25 for n, topic in enumerate(TOPICS)
+    ]
     chunks = [*distractors[:before], told, *distractors[9 - after :]]
     guard = Guard(Lexical())
     assert guard.check("When?", answer=told, chunks=chunks).status == "answered"

@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 from uuid import UUID
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, warn_once
 from groundguard.fields import is_list, is_mapping, is_sequence
-from groundguard.records import Chunk, ChunksFrom, Turn
+from groundguard.records import Chunk, ChunksFrom, Reason, Turn
 
 Selector: TypeAlias = str | Callable[[Any], Any]
 """A key (or attribute) of the chain's input or output, or a function that takes it apart."""
@@ -260,6 +260,29 @@ def _turn(message: object) -> Turn:
     if role is None or text is None:
         raise UsageError(f"a turn of the history has a role and a content; got a {type(message).__name__}")
     return Turn(role, text)
+
+
+def tell(found: Found, reason: Reason) -> None:
+    """Warn once of chunks that nobody reported, that were only observed, or that hold no text."""
+    if reason is Reason.BLANK_CHUNKS:
+        warn_once(
+            "chunks came, but none holds visible text. In an object or mapping the text is looked for under"
+            f" {', '.join(TEXT_KEYS)}.",
+            "blank chunks",
+        )
+    elif found.chunks_from is ChunksFrom.NOT_OBSERVED:
+        warn_once(
+            "no retrieval was observed, so nothing was checked. Hand over the chunks in one of four ways: return"
+            " (answer, chunks); name them in the output, with chunks='KEY' if it isn't a usual one; call"
+            " record_chunks(chunks) where they are retrieved; or retrieve with a LangChain retriever.",
+            "not observed",
+        )
+    elif found.chunks_from is ChunksFrom.EVENTS:
+        warn_once(
+            "the chunks come from LangChain's retriever events; a reranker or a prompt may have changed them since."
+            " Name the chunks instead: in the output (chunks='KEY') or with record_chunks(chunks).",
+            "events",
+        )
 
 
 # Looking into what others built, by its attributes and without an import.

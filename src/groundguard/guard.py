@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
-from groundguard.capture import Capture, Found, Recorder, Selector, as_turns, find_answer, find_chunks, freeze
-from groundguard.errors import UsageError, warn_once
+from groundguard import options
+from groundguard.capture import Capture, Found, Recorder, Selector, as_turns, find_answer, find_chunks, freeze, tell
+from groundguard.errors import UsageError
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Callee, Flow, Scope, as_callee, scoped
+from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
 from groundguard.judges import Judge, as_judge, judged
 from groundguard.policy import Policy, Return, as_policy
 from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict
@@ -71,12 +72,12 @@ class Guard(Decorator):
     ) -> None:
         values = {
             "judge": as_judge(judge),
-            "retriever": _callee(retriever, "retriever", RETRIEVER_METHODS),
-            "generator": _callee(generator, "generator"),
+            "retriever": options.callee(retriever, "retriever", RETRIEVER_METHODS, arguments=1),
+            "generator": options.callee(generator, "generator", arguments=2, optional=("history",)),
             "policy": as_policy(policy),
-            "retry": _instance(retry, (Retry, type(None)), "retry is a Retry(...) or None"),
-            "timeout": _seconds(timeout),
-            "capture": _instance(capture, (Capture,), "capture is a Capture(...)"),
+            "retry": options.instance(retry, (Retry, type(None)), "retry is a Retry(...) or None"),
+            "timeout": options.seconds(timeout),
+            "capture": options.instance(capture, (Capture,), "capture is a Capture(...)"),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -191,9 +192,9 @@ class Guard(Decorator):
     # The paths.
 
     def _ask(self, question: str, history: Iterable[object]) -> Flow[Response[Any]]:
-        retriever = _needed(self.retriever, "retriever")
-        generator = _needed(self.generator, "generator")
-        question, turns = _text(question, "question"), as_turns(history)
+        retriever = options.needed(self.retriever, "retriever")
+        generator = options.needed(self.generator, "generator")
+        question, turns = options.text(question, "question"), as_turns(history)
 
         def path(watch: Watch) -> Flow[Response[Any]]:
             chunks = yield from watch.stage("retrieval", _retrieved(Call(retriever, (question,))))
@@ -208,7 +209,9 @@ class Guard(Decorator):
 
     def _check(self, question: str, answer: str, chunks: object, history: Iterable[object]) -> Flow[Response[None]]:
         found = Found(freeze(chunks), ChunksFrom.GIVEN)
-        draft = Draft(_text(question, "question"), found, _text(answer, "answer"), None, as_turns(history))
+        draft = Draft(
+            options.text(question, "question"), found, options.text(answer, "answer"), None, as_turns(history)
+        )
         return self._settled(lambda watch: self._judge(watch, draft))
 
     def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
@@ -262,7 +265,7 @@ class Guard(Decorator):
             timings=watch.timings(),
             output=draft.output,
         )
-        _tell_inexact(draft.found.chunks_from)
+        tell(draft.found, reason)
         watch.finish(response)
         return response
 
@@ -317,53 +320,3 @@ def _history(generator: Callee, turns: tuple[Turn, ...]) -> dict[str, Any]:
     except (TypeError, ValueError):
         return {}
     return {"history": turns} if "history" in parameters else {}
-
-
-def _tell_inexact(chunks_from: ChunksFrom) -> None:
-    if chunks_from is ChunksFrom.NOT_OBSERVED:
-        warn_once(
-            "no retrieval was observed, so nothing was checked. Hand over the chunks in one of four ways: return"
-            " (answer, chunks); name them in the output, with chunks='KEY' if it isn't a usual one; call"
-            " record_chunks(chunks) where they are retrieved; or retrieve with a LangChain retriever.",
-            "not observed",
-        )
-    elif chunks_from is ChunksFrom.EVENTS:
-        warn_once(
-            "the chunks come from LangChain's retriever events; a reranker or a prompt may have changed them since."
-            " Name the chunks instead: in the output (chunks='KEY') or with record_chunks(chunks).",
-            "events",
-        )
-
-
-# Checks of what a user passes.
-
-
-def _callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = ()) -> Callee | None:
-    return thing if thing is None or isinstance(thing, Callee) else as_callee(thing, role, methods)
-
-
-def _needed(callee: Callee | None, role: str) -> Callee:
-    if callee is None:
-        raise UsageError(
-            f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none"
-        )
-    return callee
-
-
-def _text(value: object, what: str) -> str:
-    if not isinstance(value, str):
-        raise UsageError(f"the {what} must be a string, not {type(value).__name__}")
-    return value
-
-
-def _seconds(timeout: object) -> float | None:
-    number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
-    if timeout is None or (number and 0 < timeout < float("inf")):  # type: ignore[operator]  # a number
-        return timeout  # type: ignore[return-value]  # a number or None
-    raise UsageError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r:.80}")
-
-
-def _instance(value: object, kinds: tuple[type, ...], rule: str) -> object:
-    if not isinstance(value, kinds):
-        raise UsageError(f"{rule}; got {value!r:.80}")
-    return value

@@ -91,6 +91,8 @@ def as_policy(policy: Any) -> Policy:
     """Check what a guard was given as its policy; raises `UsageError` if it is none."""
     if isinstance(policy, Policy):
         return policy
+    if isinstance(policy, type) and issubclass(policy, Policy):
+        raise UsageError(f"a policy is a value, not a class: write {policy.__name__}(...)")
     raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {policy!r:.80}")
 
 

@@ -105,6 +105,9 @@ class Chunk:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"Chunk(<{len(self.text)} characters>, score={self.score})"
+
     def __reduce__(self) -> tuple[type[Chunk], tuple[Any, ...]]:
         return type(self), (self.text, self.id, self.source, self.score, plain(self.metadata))
 

@@ -751,3 +751,14 @@ def test_a_class_where_an_object_belongs_is_a_mistake_at_construction() -> None:
     with pytest.raises(UsageError, match="the retriever must be a function"):
         Guard(True_, retriever=Retriever)
     assert Guard(True_, retriever=Retriever()).retriever is not None
+
+
+@both_doors
+def test_documents_without_text_are_told_once(door: Door) -> None:
+    guard = Guard(
+        True_, retriever=lambda question: [{"snippet": "Paris."}], generator=lambda question, chunks: "Paris."
+    )
+    with pytest.warns(GroundguardWarning, match="none holds visible text.*text, page_content") as told:
+        responses = [door.ask(guard), door.ask(guard)]
+    assert len(told) == 1
+    assert {response.reason for response in responses} == {Reason.BLANK_CHUNKS}

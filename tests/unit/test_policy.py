@@ -157,3 +157,9 @@ def test_a_policy_of_your_own_cannot_make_it_answered():
 def test_what_is_no_policy_is_refused(policy):
     with pytest.raises(UsageError, match="a policy is a value"):
         as_policy(policy)
+
+
+@pytest.mark.parametrize("policy", [Return, Raise, Replace])
+def test_a_class_is_no_policy(policy):
+    with pytest.raises(UsageError, match=f"not a class: write {policy.__name__}"):
+        as_policy(policy)

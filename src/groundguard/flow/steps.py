@@ -150,12 +150,21 @@ def scoped(flow: Flow[T], *scopes: Scope) -> Flow[T]:
     return (yield from interpose(flow, perform))
 
 
-def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = ()) -> Callee:
+def as_callee(
+    thing: object,
+    role: str,
+    methods: tuple[tuple[str, str], ...] = (),
+    *,
+    arguments: int | None = None,
+    optional: tuple[str, ...] = (),
+) -> Callee:
     """Recognise something of the user's that can be called.
 
     Args:
         thing: A function, a coroutine function, a callable object, or an object with a pair of `methods`.
         role: What it is for, for the error message.
+        arguments: With how many positional arguments a function will be called, if that is known.
+        optional: Names of arguments that it gets as well if it has them.
         methods: Names of its plain and its async method, as in `("invoke", "ainvoke")`; the first pair that is there.
 
     Raises:
@@ -169,7 +178,24 @@ def as_callee(thing: object, role: str, methods: tuple[tuple[str, str], ...] = (
     if isinstance(thing, type) or not callable(thing):
         names = "".join(f", or an object with {first} and {second}" for first, second in methods)
         raise UsageError(f"the {role} must be a function, plain or async{names}; got {thing!r:.80}")
+    if arguments is not None and not _takes(thing, arguments, optional):
+        raise UsageError(
+            f"{name} is called with {arguments} positional argument{'s' * (arguments > 1)}; it takes others"
+        )
     return Callee(None, thing, name) if is_coroutine_function(thing) else Callee(thing, None, name)
+
+
+def _takes(function: Callable[..., Any], arguments: int, optional: tuple[str, ...]) -> bool:
+    if not (inspect.isroutine(function) or isinstance(function, functools.partial)):
+        return True  # the signature of a callable object is not always told right
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*range(arguments), **{name: None for name in optional if name in signature.parameters})
+    except TypeError:
+        return False
+    except ValueError:  # a built-in function that doesn't tell
+        return True
+    return True
 
 
 def name_of(thing: object) -> str:

@@ -59,7 +59,7 @@ class FunctionJudge(Judge):
     function: Callable[[Exchange], object]
 
     def __post_init__(self) -> None:
-        as_callee(self.function, "judge")
+        as_callee(self.function, "judge", arguments=1)
 
     @property
     def name(self) -> str:
@@ -74,7 +74,7 @@ class FunctionJudge(Judge):
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Call the function."""
         said = yield Call(as_callee(self.function, "judge"), (exchange,), retry="asked")
-        return _as_verdict(said, self.name)
+        return _as_verdict(said)
 
 
 def as_judge(judge: object) -> Judge:
@@ -83,6 +83,8 @@ def as_judge(judge: object) -> Judge:
         return judge
     if isinstance(judge, str):
         raise UsageError(f"a judge is a value, not a string: write FactCheck({judge!r}) or Lexical()")
+    if isinstance(judge, type) and issubclass(judge, Judge):
+        raise UsageError(f"a judge is a value, not a class: write {judge.__name__}(...)")
     if isinstance(judge, type) or not callable(judge):
         raise UsageError(
             f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {judge!r:.80}"
@@ -118,11 +120,11 @@ def judged(
     try:
         name, own_fingerprint, notice = judge.name, judge.fingerprint, judge.notice
         limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
-        said = _as_verdict((yield from interpose(limited, counted)), name)
+        said = _as_verdict((yield from interpose(limited, counted)))
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
-        said = _failed(error)
+        said = _failed(error, timeout)
     verdict = replace(
         said,
         judge=said.judge or name,
@@ -142,30 +144,35 @@ def fingerprint(kind: str, **settings: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _as_verdict(said: object, judge: str) -> Verdict:
+def _as_verdict(said: object) -> Verdict:
     if isinstance(said, Verdict):
         return said
     if isinstance(said, bool):
         return Verdict(Decision.SUPPORTED if said else Decision.UNSUPPORTED)
     kind = type(said)
     named = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    detail = f"the judge {judge} returned {named}; a judge returns a Verdict or a bool"
+    detail = f"it returned {named}; a judge returns a Verdict or a bool"
     return Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail=detail)
 
 
-def _failed(error: Exception) -> Verdict:
+def _failed(error: Exception, timeout: float | None) -> Verdict:
     reason, detail = Reason.JUDGE_ERROR, None
-    with suppress(Exception):  # an exception that can't even be described
-        detail = str(error)
-        reason = Reason.JUDGE_TIMEOUT if isinstance(error, OutOfTimeError) else failure_of(error).reason
+    if isinstance(error, OutOfTimeError):
+        reason, detail = Reason.JUDGE_TIMEOUT, f"no verdict within {timeout} s"
+    else:
+        with suppress(Exception):  # an exception that can't even be described
+            detail = str(error)
+            reason = failure_of(error).reason
     return Verdict(Decision.UNKNOWN, reason, detail=detail, error_type=type(error).__name__)
 
 
 def _tell_malformed(verdict: Verdict) -> None:
-    if verdict.reason is Reason.VERDICT_MALFORMED:
-        warn_once(
-            f"the judge {verdict.judge} replied, but not with a verdict: {verdict.detail}. Nothing passes without the"
-            " literal word; `groundguard doctor` shows what the judge says and how to change it.",
-            "malformed",
-            str(verdict.fingerprint),
+    if verdict.reason is not Reason.VERDICT_MALFORMED:
+        return
+    message = f"the judge {verdict.judge} replied, but not with a verdict: {verdict.detail}."
+    if verdict.prompt_version is not None:
+        message += (
+            " Nothing passes without the literal word; `groundguard doctor` shows what the judge says and how to change"
+            " it."
         )
+    warn_once(message, "malformed", str(verdict.fingerprint))

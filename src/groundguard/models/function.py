@@ -22,7 +22,7 @@ class FunctionModel(Model):
     function: Callable[[str], Any]
 
     def __post_init__(self) -> None:
-        as_callee(self.function, "model")
+        as_callee(self.function, "model", arguments=1)
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
@@ -39,6 +40,9 @@ class OpenAIModel(Model):
             )
         if taken := sorted(_OURS & options.keys()):
             raise UsageError(f"OpenAIModel sets {', '.join(taken)} itself")
+        known = inspect.signature(client.chat.completions.create).parameters
+        if unknown := sorted(options.keys() - known.keys()):
+            raise UsageError(f"chat.completions.create has no option {', '.join(unknown)}; extra_body takes any other")
         _tell_tiny_limit(name, options)
 
         def create(**sent: Any) -> Any:
@@ -59,7 +63,10 @@ class OpenAIModel(Model):
         try:
             client = openai.OpenAI()
         except openai.OpenAIError as error:
-            raise UsageError(f"'openai:{name}' needs the environment of the openai client: {error}") from error
+            raise UsageError(
+                f"'openai:{name}' needs OPENAI_API_KEY in the environment (for a local server any value, together with"
+                " OPENAI_BASE_URL), or pass a client of your own: OpenAIModel(client, 'NAME')"
+            ) from error
         model = cls(client, name, **options)
         weakref.finalize(model, client.close).atexit = False
         clients = PerLoop(openai.AsyncOpenAI)

@@ -31,6 +31,8 @@ answer, say so in one sentence."""
 
 _MARKS = re.compile(r"(?:[-*+•]|\d{1,3}[.)])\s+")
 _FURTHER = 0.6
+_ROW = 0.9
+_BETWEEN = "\n\n"
 _RULE = re.compile(r"\|[-:| ]+\Z")
 
 
@@ -38,9 +40,10 @@ class ExtractiveGenerator:
     """Quotes the sentences that share the most words with the question. Deterministic; invents nothing.
 
     A word counts the more, the fewer sentences hold it; a word of the headings above a sentence counts half. A further
-    sentence must hold words of the question that those before it lack, and 60 % as much of it as the first.
-    White space is evened out, and the marks of lists and tables are taken off; apart from that it is word for word.
-    Code is not quoted.
+    sentence must hold words of the question that those before it lack, and 60 % as much of it as the first. The row of
+    a table counts 90 %, so that prose comes first where both say as much. White space is evened out, and the marks of
+    lists and tables are taken off; apart from that it is word for word. Each quote is a paragraph of its own. Code is
+    not quoted.
 
     Args:
         sentences: How many sentences to quote at most.
@@ -65,7 +68,7 @@ class ExtractiveGenerator:
             picked.append(best)
             sentences.remove(best)
             weights = {word: weight for word, weight in weights.items() if word not in best.words}
-        return " ".join(sentence.text for sentence in sorted(picked, key=lambda sentence: sentence.position))
+        return _BETWEEN.join(sentence.text for sentence in sorted(picked, key=lambda sentence: sentence.position))
 
 
 class ModelGenerator:
@@ -104,6 +107,7 @@ class _Sentence:
     position: int
     words: frozenset[str]
     above: frozenset[str]
+    is_row: bool
 
 
 def _sentences(chunks: Sequence[Chunk]) -> Iterator[_Sentence]:
@@ -111,12 +115,9 @@ def _sentences(chunks: Sequence[Chunk]) -> Iterator[_Sentence]:
     for chunk in chunks:
         above = frozenset(content_words(str(chunk.metadata.get("heading") or "")))
         for text in _quotable([" ".join(statement.text.split()) for statement in statements(body(chunk))]):
-            yield _Sentence(
-                _MARKS.sub("", text, count=1) if _MARKS.match(text) else text,
-                position,
-                frozenset(content_words(text)),
-                above,
-            )
+            is_row = text.startswith("|")
+            quote = text.strip("| ") if is_row else _MARKS.sub("", text, count=1) if _MARKS.match(text) else text
+            yield _Sentence(quote, position, frozenset(content_words(text)), above, is_row)
             position += 1
 
 
@@ -124,7 +125,7 @@ def _quotable(texts: list[str]) -> Iterator[str]:
     """Prose and the rows of tables: no code, no table heads and rules."""
     for text, following in zip_longest(texts, texts[1:], fillvalue=""):
         if not (text.startswith(("```", "~~~")) or _RULE.match(text) or _RULE.match(following)):
-            yield text.strip("| ") if text.startswith("|") else text
+            yield text
 
 
 def _weights(asked: set[str], sentences: Sequence[_Sentence]) -> dict[str, float]:
@@ -135,7 +136,8 @@ def _weights(asked: set[str], sentences: Sequence[_Sentence]) -> dict[str, float
 
 def _score(sentence: _Sentence, weights: dict[str, float]) -> float:
     own = math.fsum(weight for word, weight in weights.items() if word in sentence.words)
-    return own + math.fsum(weight for word, weight in weights.items() if word in sentence.above - sentence.words) / 2
+    above = math.fsum(weight for word, weight in weights.items() if word in sentence.above - sentence.words)
+    return (own + above / 2) * (_ROW if sentence.is_row else 1)
 
 
 def _prompt(question: str, chunks: Sequence[Chunk]) -> Prompt:

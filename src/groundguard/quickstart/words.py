@@ -12,11 +12,12 @@ from typing import Any
 from groundguard.errors import UsageError
 
 _QUESTION_WORDS = (
-    *("also", "anyone", "anything", "could", "get", "gets", "give", "got", "hello", "hi", "how's", "many", "may"),
-    *("might", "much", "must", "need", "please", "shall", "someone", "something", "tell", "thank", "thanks", "us"),
-    *("want", "whose", "would", "yes"),
+    *("also", "anyone", "anything", "could", "get", "gets", "give", "go", "goes", "got", "happen", "happens", "hello"),
+    *("hi", "how's", "many", "may", "mean", "meaning", "means", "might", "much", "must", "need", "please", "shall"),
+    *("someone", "something", "tell", "thank", "thanks", "us", "use", "uses", "want", "whose", "work", "works", "would"),
 )
 _APOSTROPHES = re.compile(r"(?<=\w)['\u2019\u02bc](?=\w)")
+_PARTS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -27,7 +28,9 @@ _VOWELS = "aeiouy"
 def content_words(text: str) -> list[str]:
     """The words of `text` in order, repeats included.
 
-    Left out: English stop words and question words. English endings (-s, -es, -ies, -ed, -ing, -e) are taken off.
+    A name of code gives itself and its parts: `no_context` is `no_context` and `context`, `FactCheck` is `factcheck`,
+    `fact` and `check`. Left out: English stop words and question words. English endings (-s, -es, -ies, -ed, -ied, -ing, -e and the second of two equal letters) are
+    taken off.
     Scripts that put no spaces between words (Chinese, Japanese, Thai, …, and Korean, whose words carry particles) give
     pairs of neighbouring characters.
     """
@@ -53,9 +56,17 @@ def _stop_words() -> frozenset[str]:
     return frozenset(word.replace("'", "") for word in (*words, *_QUESTION_WORDS))
 
 
-def _words(text: str) -> list[str]:
-    text = _APOSTROPHES.sub("", unicodedata.normalize("NFKC", text).casefold())
-    return "".join(character if unicodedata.category(character)[0] in "LMN" else " " for character in text).split()
+def _words(text: str) -> Iterator[str]:
+    text = _APOSTROPHES.sub("", unicodedata.normalize("NFKC", text))
+    for name in "".join(character if _is_of_word(character) else " " for character in text).split():
+        parts = [part for part in _PARTS.split(name) if part]
+        if len(parts) > 1:
+            yield name.strip("_").casefold()
+        yield from (part.casefold() for part in parts)
+
+
+def _is_of_word(character: str) -> bool:
+    return character == "_" or unicodedata.category(character)[0] in "LMN"
 
 
 def _terms(word: str) -> Iterator[str]:
@@ -78,13 +89,15 @@ def _stem(word: str) -> str:
     """An English word without its ending; a number or a short word as it is."""
     if len(word) <= _SHORTEST_STEM or not word.isalpha():
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "y"
+    for ending in ("ies", "ied", "ie"):
+        if word.endswith(ending) and len(word) > len(ending) + 1:
+            return word.removesuffix(ending) + "y"
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     for ending in ("ing", "ed"):
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= _SHORTEST_STEM and any(letter in _VOWELS for letter in stem):
-            word = stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+            word = stem
             break
-    return word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
+    word = word.removesuffix("e") if len(word) > _SHORTEST_STEM else word
+    return word[:-1] if len(word) > _SHORTEST_STEM and word[-1] == word[-2] else word

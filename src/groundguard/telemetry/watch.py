@@ -52,13 +52,13 @@ class Watch:
     def finish(self, response: Response[object]) -> None:
         """Report the labelled response: attributes, counters, log event, end of the spans."""
         facts = _facts(response)
-        self._span.set(facts)
-        self._span.end()
         if self._check is not None:
             self._check.set(facts)
             if response.verdict is not None and response.verdict.error_type is not None:
                 self._check.set({names.ERROR_TYPE: response.verdict.error_type})
             self._check.end()
+        self._span.set(facts)
+        self._span.end()
         count(response)
         log(response, self._span.trace_id)
 

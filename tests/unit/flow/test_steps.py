@@ -289,3 +289,41 @@ def test_what_is_quoted_of_it_is_short() -> None:
     with pytest.raises(UsageError) as raised:
         as_callee("x" * 1000, "judge")
     assert len(str(raised.value)) < 200
+
+
+def takes_one(question: str) -> None: ...
+def takes_two(question: str, chunks: object) -> None: ...
+def takes_history(question: str, chunks: object, *, history: object) -> None: ...
+def takes_any(*args: object) -> None: ...
+
+
+class TakesNone:
+    def __call__(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "fits"),
+    [
+        (takes_one, 1, True),
+        (takes_one, 2, False),
+        (takes_two, 2, True),
+        (takes_two, 1, False),
+        (functools.partial(takes_two, "q"), 1, True),
+        (functools.partial(takes_two, "q"), 2, False),
+        (takes_history, 2, True),
+        (takes_any, 2, True),
+        ("".join, 1, True),
+        (str.split, 2, True),
+        (max, 2, True),
+        (print, 0, True),
+        (TakesNone(), 2, True),
+    ],
+)
+def test_a_function_that_takes_other_arguments_is_a_mistake_at_once(
+    function: Any, arguments: int, *, fits: bool
+) -> None:
+    if fits:
+        as_callee(function, "generator", arguments=arguments, optional=("history",))
+    else:
+        with pytest.raises(UsageError, match=f"called with {arguments} positional arguments?; it takes others"):
+            as_callee(function, "generator", arguments=arguments, optional=("history",))

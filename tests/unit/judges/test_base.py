@@ -347,8 +347,9 @@ def test_a_judge_is_itself_and_a_function_becomes_one():
         ("openai:gpt", r"a judge is a value, not a string: write FactCheck\('openai:gpt'\) or Lexical\(\)"),
         (None, r"a judge is FactCheck\(model\), Lexical\(\) or a function .*; got None"),
         (True, "got True"),
-        (FactCheck, "got <class"),
-        (ScriptedJudge, "got <class"),
+        (FactCheck, r"not a class: write FactCheck\(\.\.\.\)"),
+        (dict, "got <class"),
+        (ScriptedJudge, r"not a class: write ScriptedJudge\(\.\.\.\)"),
         ([says(True)], "got "),
     ],
 )
@@ -386,7 +387,7 @@ def test_a_judgement_that_is_out_of_time_is_unknown():
     verdict = run(judged(ScriptedJudge(True), EXCHANGE, timeout=5, clock=lambda: float(next(ticks))))
     assert (verdict.decision, verdict.reason) == (Decision.UNKNOWN, Reason.JUDGE_TIMEOUT)
     assert verdict.error_type == "OutOfTimeError"
-    assert verdict.detail == "no result within 5 s"
+    assert verdict.detail == "no verdict within 5 s"
 
 
 # The warning about a judge that says something else.

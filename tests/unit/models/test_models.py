@@ -40,7 +40,7 @@ def test_a_name_without_the_environment_says_what_is_missing(monkeypatch: pytest
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(
-        UsageError, match=r"'openai:m' needs the environment of the openai client: .*OPENAI_API_KEY"
+        UsageError, match=r"'openai:m' needs OPENAI_API_KEY in the environment .*OPENAI_BASE_URL"
     ) as raised:
         as_model("openai:m")
     assert isinstance(raised.value.__cause__, openai.OpenAIError)

@@ -137,3 +137,9 @@ def test_a_prompt_is_a_value() -> None:
     assert pickle.loads(pickle.dumps(PROMPT)) == PROMPT
     assert PROMPT.text == "Be strict.\n\nIs it so?"
     assert check_async(Guard(lambda exchange: True)).status == "answered"
+
+
+def test_an_option_that_does_not_exist_is_a_mistake_at_once(client: openai.OpenAI) -> None:
+    with pytest.raises(UsageError, match="has no option temprature; extra_body takes any other"):
+        OpenAIModel(client, "m", temprature=0)
+    assert OpenAIModel(client, "m", extra_body={"top_k": 1}).settings == {"extra_body": {"top_k": 1}}

@@ -106,7 +106,11 @@ def test_one_event_for_every_way_in(door: Door, log: pytest.LogCaptureFixture) -
 @both_doors
 def test_no_response_no_event(door: Door, log: pytest.LogCaptureFixture) -> None:
     with pytest.raises(LookupError):
-        door.ask(Guard(ScriptedJudge(True), retriever=ScriptedRetriever(LookupError()), generator=len))
+        door.ask(
+            Guard(
+                ScriptedJudge(True), retriever=ScriptedRetriever(LookupError()), generator=lambda question, chunks: ""
+            )
+        )
     assert log.records == []
 
 

@@ -177,7 +177,7 @@ def test_nothing_global_is_set_and_nothing_printed() -> None:
     hooks = sys.excepthook, sys.unraisablehook, warnings.filters[:], warnings.showwarning
     assert list(ask_all()) == EXPECTED
     try:
-        Guard(ScriptedJudge(True), retriever=ScriptedRetriever(LookupError("x")), generator=len).ask("Q?")
+        Guard(ScriptedJudge(True), retriever=ScriptedRetriever(LookupError("x")), generator=lambda question, chunks: "").ask("Q?")
     except LookupError:
         pass
     assert trace._TRACER_PROVIDER is None

@@ -96,10 +96,20 @@ class Recorder:
             _recorder.reset(token)
 
 
+@contextmanager
+def deaf() -> Generator[None]:
+    """Let nobody hear what is reported: a judge's own retrieval is no evidence."""
+    token = _recorder.set(None)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
 _recorder: ContextVar[Recorder | None] = ContextVar("groundguard_recorder", default=None)
 
 
-def record_chunks(chunks: object) -> tuple[Chunk, ...]:
+def record_chunks(chunks: object, *, replace: bool = False) -> tuple[Chunk, ...]:
     """Report the chunks that the generator is about to see, from anywhere below the guard.
 
     Several calls add up, in order. An empty list is a report too: nothing was found. Outside a guarded call it does
@@ -109,6 +119,8 @@ def record_chunks(chunks: object) -> tuple[Chunk, ...]:
     Args:
         chunks: One string, or any iterable of `Chunk`s, strings, LangChain documents, LlamaIndex nodes or mappings with
             a text key. An iterator is consumed.
+        replace: Whether these take the place of what was recorded before: for a step that may be tried again, whose
+            failed attempts the generator never saw.
 
     Returns:
         The chunks as they were recorded.
@@ -116,7 +128,7 @@ def record_chunks(chunks: object) -> tuple[Chunk, ...]:
     frozen = freeze(chunks)
     recorder = _recorder.get()
     if recorder is not None and recorder.open:
-        recorder.recorded.append(frozen)
+        recorder.recorded[0 if replace else len(recorder.recorded) :] = [frozen]
     return frozen
 
 
@@ -137,13 +149,13 @@ def record_event(recorder: Recorder, place: int, chunks: object) -> None:
         recorder.events[place] = freeze(chunks)
 
 
-def find_chunks(output: object, recorder: Recorder, selector: Selector | None = None) -> Found:
-    """The chunks of a finished run, by the first way that reported."""
+def find_chunks(output: object, recorder: Recorder, capture: Capture = Capture()) -> Found:
+    """The chunks of a finished run, by the first way that reported. A selector of the user's overrides the pair."""
     recorder.open = False
-    if is_pair(output):
+    if capture.chunks is not None:
+        return Found(freeze(select(output, capture.chunks, "chunks", "output")), ChunksFrom.OUTPUT)
+    if is_pair(output) and not callable(capture.answer):
         return Found(freeze(output[1]), ChunksFrom.RETURNED)
-    if selector is not None:
-        return Found(freeze(select(output, selector, "chunks", "output")), ChunksFrom.OUTPUT)
     for key in CHUNK_KEYS:
         if has(output, key):
             return Found(freeze(get(output, key)), ChunksFrom.OUTPUT)
@@ -171,18 +183,28 @@ def find_answer(output: object, selector: Selector | None = None) -> str:
     Raises:
         UsageError: if there is none to be found.
     """
-    said: object = output[0] if is_pair(output) else output
     if selector is not None:
-        said = select(said, selector, "answer", "output")
-    elif not isinstance(said, str) and message_text(said) is None:
-        said = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), said)
-    text = said if isinstance(said, str) else message_text(said)
+        said: object = select(output, selector, "answer", "output")
+    else:
+        said = output[0] if is_pair(output) else output
+    text = answer_text(said)
     if text is None:
         raise UsageError(
             f"no answer found in a {type(said).__name__}: return text, a message or a mapping with one of"
             f" {', '.join(ANSWER_KEYS)}, or name it with answer='KEY' or answer=FUNCTION"
         )
     return text
+
+
+def answer_text(said: object) -> str | None:
+    """The text of an answer: its own, a message's, or that under the first of the usual keys; None if it has none."""
+    if isinstance(said, str):
+        return said
+    text = None if is_mapping(said) and not has(said, "role") and not has(said, "type") else message_text(said)
+    if text is not None:
+        return text
+    value = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
+    return value if isinstance(value, str) else None if value is None else message_text(value)
 
 
 def find_question(given: object, selector: Selector | None = None) -> str:
@@ -312,9 +334,10 @@ def _look(thing: object, key: str) -> Any:
 
 
 def select(thing: object, selector: Selector, what: str, where: str) -> Any:
-    """Apply a selector; raises `UsageError` if it names a key that isn't there."""
+    """Apply a selector: a function to the whole, a key to the answer of a pair; `UsageError` if it isn't there."""
     if not isinstance(selector, str):
         return selector(thing)
+    thing = thing[0] if is_pair(thing) else thing
     if not has(thing, selector):
         keys = f"; its keys are {', '.join(map(str, thing))}" if is_mapping(thing) else ""
         raise UsageError(f"the {where}, a {type(thing).__name__}, has no {selector!r} to take the {what} from{keys}")
@@ -338,7 +361,7 @@ def freeze(chunks: object) -> tuple[Chunk, ...]:
     """
     if chunks is None:
         return ()
-    if _is_single(chunks):
+    if is_single(chunks):
         return (as_chunk(chunks),)
     if not _is_iterable(chunks):
         hint = "; await it first" if has(chunks, "__aiter__") or has(chunks, "__await__") else ""
@@ -350,13 +373,14 @@ def _is_iterable(chunks: object) -> TypeGuard[Iterable[object]]:
     return isinstance(chunks, Iterable)
 
 
-def _is_single(chunks: object) -> bool:
+def is_single(chunks: object) -> bool:
+    """Whether this is one chunk, rather than an iterable of some."""
     return isinstance(chunks, (str, bytes, Chunk, Mapping)) or _text(chunks) is not None
 
 
 def as_chunk(thing: object) -> Chunk:
     """One chunk from a string, a document, a node, a mapping or a pair `(document, score)`; blank if it has no text."""
-    if isinstance(thing, Chunk):
+    if type(thing) is Chunk:
         return thing
     if isinstance(thing, str):
         return Chunk(thing)

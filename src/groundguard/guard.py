@@ -9,12 +9,24 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
 from groundguard import options
-from groundguard.capture import Capture, Found, Recorder, Selector, as_turns, find_answer, find_chunks, freeze, tell
+from groundguard.capture import (
+    Capture,
+    Found,
+    Recorder,
+    Selector,
+    as_turns,
+    deaf,
+    find_answer,
+    find_chunks,
+    freeze,
+    is_single,
+    tell,
+)
 from groundguard.errors import UsageError
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
@@ -221,7 +233,7 @@ class Guard(Decorator):
         def path(watch: Watch) -> Flow[Response[Any]]:
             made = scoped(_made(call), recorder.active, *_event_scopes(capture))
             output = yield from watch.stage("generation", made)
-            found = find_chunks(output, recorder, capture.chunks)
+            found = find_chunks(output, recorder, capture)
             return (yield from self._judge(watch, Draft(question, found, find_answer(output, capture.answer), output)))
 
         return self._settled(path)
@@ -239,7 +251,7 @@ class Guard(Decorator):
             return (yield from self._judge(watch, Draft(question, found, collected.text, tuple(collected.pieces))))
 
         response = yield from self._settled(path)
-        yield from release(collected, response, held=hold)
+        yield from release(collected, response, capture, held=hold)
 
     def _settled(self, path: Callable[[Watch], Flow[Response[Any]]]) -> Flow[Response[Any]]:
         return self.policy.settle((yield from watched(path, time.monotonic)))
@@ -250,7 +262,7 @@ class Guard(Decorator):
         if unasked(chunks, draft.generated, observed=observed) is None:
             exchange = Exchange(draft.question, chunks, draft.generated, draft.history)
             asked = judged(self.judge, exchange, timeout=self.timeout, retry=self.retry, clock=time.monotonic)
-            verdict = yield from watch.stage("judge", asked)
+            verdict = yield from watch.stage("judge", scoped(asked, deaf, *_event_scopes(self.capture)))
         status, reason = label(chunks, draft.generated, verdict, observed=observed)
         response = Response(
             answer=draft.generated,
@@ -301,7 +313,7 @@ def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:
 
 
 def _is_lazy(found: object) -> bool:
-    return isinstance(found, Iterator)
+    return isinstance(found, Iterable) and not isinstance(found, (list, tuple)) and not is_single(found)
 
 
 def _event_scopes(capture: Capture) -> tuple[Scope, ...]:

@@ -6,6 +6,7 @@ whenever the policy does anything but `Return()`. The last item is always the re
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +18,12 @@ from groundguard.capture import (
     Found,
     Recorder,
     Selector,
+    answer_text,
     found_below,
     freeze,
     get,
     has,
     is_pair,
-    message_text,
     select,
 )
 from groundguard.errors import UsageError
@@ -37,13 +38,18 @@ class Collected:
 
     Attributes:
         pieces: The pieces as they came.
-        text: Their texts, joined.
+        texts: What each of them added to the answer.
         chunks: The chunks that pieces reported; None if none did.
     """
 
-    pieces: list[Any] = field(default_factory=list[Any])
-    text: str = ""
-    chunks: tuple[Chunk, ...] | None = None
+    pieces: list[Any] = field(default_factory=list[Any], repr=False)
+    texts: list[str] = field(default_factory=list[str], repr=False)
+    chunks: tuple[Chunk, ...] | None = field(default=None, repr=False)
+
+    @property
+    def text(self) -> str:
+        """The answer."""
+        return "".join(self.texts)
 
     def found(self, recorder: Recorder) -> Found:
         """The chunks that the stream reported, else those that were reported from below."""
@@ -58,62 +64,67 @@ def collect(source: object, capture: Capture, *, hold: bool) -> Flow[Collected]:
     A selector is applied to every piece; where it finds nothing, that piece adds nothing.
     """
     collected = Collected()
-    texts: list[str] = []
     while (piece := (yield Pull(source))) is not END:
         collected.pieces.append(piece)
-        reported = _chunks(piece, capture.chunks)
-        texts.append(_text(piece, capture.answer, silent=reported is not None and not is_pair(piece)))
+        reported = _chunks(piece, capture)
+        collected.texts.append(_text(piece, capture, silent=reported is not None and not is_pair(piece)))
         if reported is not None:
             collected.chunks = (collected.chunks or ()) + reported
         if not hold:
             yield Emit(piece)
-    collected.text = "".join(texts)
     return collected
 
 
-def release(collected: Collected, response: Response[Any], *, held: bool) -> Flow[None]:
-    """Hand on what was held, or what the policy put in its place, and then the response."""
+def release(collected: Collected, response: Response[Any], capture: Capture, *, held: bool) -> Flow[None]:
+    """Hand on what was held, or what the policy put in its place, and then the response.
+
+    A piece that has changed since it was judged stays behind; its text is handed on as it was.
+    """
     if held and response.answer == collected.text:
-        for piece in collected.pieces:
-            yield Emit(piece)
+        for piece, text in zip(collected.pieces, collected.texts, strict=True):
+            yield Emit(piece if _text(piece, capture, silent=True) == text else text)
     elif held and response.answer:
         yield Emit(response.answer)
     yield Emit(response)
 
 
-def _text(piece: object, selector: Selector | None, *, silent: bool) -> str:
+def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     """The text of a piece; a `silent` one may have none."""
-    said: object = piece[0] if is_pair(piece) else piece
-    if selector is not None:
-        found = select(said, selector, "answer", "piece") if isinstance(said, str) else _selected(said, selector)
-        said = "" if found is None else found
-    text: object = said if isinstance(said, str) else message_text(said)
+    if capture.answer is not None:
+        found = _selected(piece, capture.answer)
+        text = "" if found is None else answer_text(found)
+    else:
+        said: object = piece[0] if is_pair(piece) else piece
+        text = answer_text(said)
+        if silent and text is None and not _texts(said, {*CHUNK_KEYS, *QUESTION_KEYS}):
+            text = ""
+        if is_mapping(said) and len(_texts(said, said.keys() - set(ANSWER_KEYS))) > 1:
+            text = None
     if text is None:
-        text = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
-    if isinstance(text, str):
-        return text
-    if text is None and silent and (selector is not None or not _holds_other_text(said)):
-        return ""
-    raise UsageError(
-        f"a piece of a streamed answer is text, a message or a pair (text, chunks), not a {type(said).__name__};"
-        " name its text with answer='KEY' or answer=FUNCTION"
-    )
+        raise UsageError(
+            "a piece of a streamed answer is text, a message, a mapping with one text or a pair (text, chunks); this"
+            f" {type(piece).__name__} is none: name its text with answer='KEY' or answer=FUNCTION"
+        )
+    return text
 
 
-def _holds_other_text(said: object) -> bool:
-    """Whether a mapping has text under a key that nobody would judge."""
-    known = {*CHUNK_KEYS, *QUESTION_KEYS}
-    return is_mapping(said) and any(isinstance(said[key], str) and key not in known for key in said)
+def _texts(said: object, but: AbstractSet[Any]) -> list[str]:
+    """The texts of a mapping, but for some keys."""
+    return [text for key, text in said.items() if isinstance(text, str) and key not in but] if is_mapping(said) else []
 
 
-def _chunks(piece: object, selector: Selector | None) -> tuple[Chunk, ...] | None:
-    if is_pair(piece):
-        return freeze(piece[1])
-    if selector is not None:
-        found = _selected(piece, selector)
+def _chunks(piece: object, capture: Capture) -> tuple[Chunk, ...] | None:
+    if capture.chunks is not None:
+        found = _selected(piece, capture.chunks)
         return None if found is None else freeze(found)
+    if is_pair(piece) and not callable(capture.answer):
+        return freeze(piece[1])
     return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)
 
 
 def _selected(piece: object, selector: Selector) -> object:
-    return get(piece, selector) if isinstance(selector, str) else selector(piece)
+    """What a selector finds in one piece; a string is all text, so a key finds nothing that could be left out."""
+    if not isinstance(selector, str):
+        return selector(piece)
+    said: object = piece[0] if is_pair(piece) else piece
+    return select(said, selector, "answer", "piece") if isinstance(said, str) else get(said, selector)

@@ -340,6 +340,7 @@ def test_an_answer_selector_goes_first() -> None:
     assert find_answer({"reply": "Paris.", "answer": "Rome."}, "reply") == "Paris."
     assert find_answer(({"reply": "Paris."}, []), "reply") == "Paris."
     assert find_answer({"choices": ["Paris."]}, lambda output: output["choices"][0]) == "Paris."
+    assert find_answer(("meta", "Paris."), lambda output: output[1]) == "Paris."
     with pytest.raises(UsageError, match="has no 'reply' to take the answer from"):
         find_answer({"answer": "Paris."}, "reply")
 
@@ -357,7 +358,9 @@ def recorder(*recorded: list[str], events: Mapping[int, list[str]] | None = None
 @pytest.mark.parametrize(
     ("output", "selector", "texts", "way"),
     [
-        (("A", ["pair"]), "docs", ["pair"], ChunksFrom.RETURNED),
+        (("A", ["pair"]), None, ["pair"], ChunksFrom.RETURNED),
+        (({"docs": ["named"]}, ["pair"]), "docs", ["named"], ChunksFrom.OUTPUT),
+        (("A", {"used": ["named"]}), lambda output: output[1]["used"], ["named"], ChunksFrom.OUTPUT),
         (("A", []), None, [], ChunksFrom.RETURNED),
         (("A", None), None, [], ChunksFrom.RETURNED),
         (({"context": ["key"]}, ["pair"]), None, ["pair"], ChunksFrom.RETURNED),
@@ -379,7 +382,7 @@ def recorder(*recorded: list[str], events: Mapping[int, list[str]] | None = None
 def test_the_first_way_that_reported_wins_even_if_empty(
     output: object, selector: Any, texts: list[str], way: ChunksFrom
 ) -> None:
-    found = find_chunks(output, recorder(["recorded"], events={0: ["event"]}), selector)
+    found = find_chunks(output, recorder(["recorded"], events={0: ["event"]}), Capture(chunks=selector))
 
     assert [chunk.text for chunk in found.chunks] == texts
     assert found.chunks_from is way
@@ -418,9 +421,9 @@ def test_a_selector_that_names_nothing_is_a_mistake() -> None:
     with pytest.raises(
         UsageError, match="the output, a dict, has no 'docs' to take the chunks from; its keys are answer"
     ):
-        find_chunks({"answer": "A"}, Recorder(), "docs")
+        find_chunks({"answer": "A"}, Recorder(), Capture(chunks="docs"))
     with pytest.raises(UsageError, match="the output, a str, has no 'docs'"):
-        find_chunks("A", Recorder(), "docs")
+        find_chunks("A", Recorder(), Capture(chunks="docs"))
 
 
 # Recording.
@@ -519,3 +522,33 @@ def test_a_capture_names_nothing_by_default() -> None:
 def test_an_id_that_is_a_uuid_is_kept() -> None:
     id_ = uuid.UUID(int=7)
     assert as_chunk({"text": "Paris.", "id": id_}).id == str(id_)
+
+
+def test_what_a_function_takes_the_answer_from_is_no_pair_of_answer_and_chunks() -> None:
+    found = find_chunks(("meta", "Paris."), Recorder(), Capture(answer=lambda output: output[1]))
+    assert found == ((), ChunksFrom.NOT_OBSERVED)
+    assert find_chunks(({"reply": "A"}, ["b"]), Recorder(), Capture(answer="reply")).chunks == (Chunk("b"),)
+
+
+def test_a_mapping_is_a_message_only_if_it_says_who_speaks() -> None:
+    assert find_answer({"answer": "Paris.", "content": "a raw page"}) == "Paris."
+    assert find_answer({"content": "Paris."}) == "Paris."
+    assert find_answer({"role": "assistant", "content": "Paris.", "answer": "no"}) == "Paris."
+
+
+def test_a_second_attempt_takes_the_place_of_what_the_first_recorded() -> None:
+    made = Recorder()
+    with made.active():
+        record_chunks(["stale"])
+        record_chunks(["fresh"], replace=True)
+        record_chunks(["more"])
+    assert [chunk.text for chunk in found_below(made).chunks] == ["fresh", "more"]
+
+
+def test_chunks_of_a_class_of_ones_own_are_frozen() -> None:
+    class Mutable(Chunk):
+        __setattr__ = object.__setattr__
+
+    (frozen,) = freeze([Mutable("Paris.", "c1", score=0.5, metadata={"page": 3})])
+    assert type(frozen) is Chunk
+    assert frozen == Chunk("Paris.", "c1", score=0.5, metadata={"page": 3})

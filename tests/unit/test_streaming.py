@@ -622,3 +622,31 @@ def test_a_plain_stream_read_in_several_threads_one_after_the_other(
     assert items[:3] == PIECES
     assert items[3].status is Status.ANSWERED
     assert caplog.records == []
+
+
+# What is delivered is what was judged.
+
+
+@both_doors
+@pytest.mark.parametrize(
+    "odd",
+    [{"answer": "Paris.", "text": "Rome."}, {"answer": "Paris.", "content": "Rome.", "context": EVIDENCE}],
+)
+def test_a_piece_with_two_texts_is_a_mistake(door: Door, odd: Any, judge: ScriptedJudge) -> None:
+    with pytest.raises(UsageError, match="a mapping with one text"):
+        stream(door, Guard(judge), recording, [odd])
+    assert judge.exchanges == []
+
+
+@both_doors
+def test_a_held_piece_that_has_changed_since_is_handed_on_as_it_was_judged(door: Door, judge: ScriptedJudge) -> None:
+    def reusing(question: str) -> Iterator[Any]:
+        record_chunks(EVIDENCE)
+        buffer: dict[str, str] = {}
+        for text in ("Paris ", "is in ", "France."):
+            buffer["answer"] = text
+            yield buffer
+
+    *pieces, response = stream(door, Guard(judge, policy=Raise()), reusing)
+    assert pieces == ["Paris ", "is in ", {"answer": "France."}]
+    assert response.generated == "Paris is in France."

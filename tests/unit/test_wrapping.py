@@ -600,7 +600,7 @@ def test_one_guarded_function_for_many_threads_and_tasks() -> None:
 @both_doors
 def test_a_response_travels_without_the_chains_output(door: Door, guard: Guard) -> None:
     response = door.invoke(
-        guard.wrap(SimpleNamespace(invoke=lambda q: (threading.Lock(), "c")), answer=lambda _: "A"), "Q?"
+        guard.wrap(SimpleNamespace(invoke=lambda q: {"lock": threading.Lock(), "answer": "A", "context": "c"})), "Q?"
     )
     assert pickle.loads(pickle.dumps(response)) == response
     assert pickle.loads(pickle.dumps(response)).output is None

@@ -9,6 +9,12 @@ from collections.abc import Sequence
 from groundguard.cli.cases import INJECTION, Finding
 from groundguard.records import Decision, Reason
 
+LEXICAL = (
+    "It never says more than a verdict, but it compares words and understands nothing:"
+    " for anything that matters name a model, --judge openai:NAME."
+)
+"""What there is to say about the judge without a model, however it did."""
+
 _ANOTHER = "choose another model"
 
 _BY_REASON = {

@@ -33,7 +33,7 @@ Have a model judge (any OpenAI-compatible server, by OPENAI_BASE_URL and OPENAI_
 
     groundguard ask --docs ./docs --judge openai:NAME "How long is the warranty?"
 
-Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input, 3 the judge failed."""
+Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input or no answer, 3 the judge failed."""
 
 app = typer.Typer(
     help=HELP,

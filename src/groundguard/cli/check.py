@@ -37,8 +37,9 @@ def check(  # one parameter an option
         ),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", metavar="FILE", help="With --input: a response a line. - is stdout.")
-    ] = "-",
+        str | None,
+        typer.Option("--output", metavar="FILE", help="With --input: a response a line. - is stdout, the default."),
+    ] = None,
     judge: JudgeName = "lexical",
     constrained: Constrained = False,
     timeout: Timeout = 30.0,
@@ -57,10 +58,12 @@ def check(  # one parameter an option
         guard = Guard(judge_named(judge, constrained=constrained), timeout=timeout)
         if input_ is not None:
             _refuse("goes without --input", question=question, answer=answer, context=context)
-            code = check_file(guard, input_, output)
+            code = check_file(guard, input_, output or "-")
         else:
+            _refuse("goes with --input", output=output)
             if question is None or answer is None or not context:
                 raise CommandError("check needs --question, --answer and --context, or --input")
+            _read_stdin_once(answer, context)
             chunks = [Chunk(_read(name), source="stdin" if name == "-" else name) for name in context]
             response = guard.check(question, answer=_answer(answer), chunks=chunks)
             present(response, guard, as_json=as_json)
@@ -72,6 +75,11 @@ def _refuse(why: str, **options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise CommandError(f"--{name} {why}")
+
+
+def _read_stdin_once(answer: str, context: list[str]) -> None:
+    if [answer == "@-", *(name == "-" for name in context)].count(True) > 1:
+        raise CommandError("stdin can be read only once: give --answer @- or one --context -")
 
 
 def _answer(text: str) -> str:

@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from groundguard.cli.advice import advice
+from groundguard.cli.advice import LEXICAL, advice
 from groundguard.cli.cases import CASES, Case, Finding
 from groundguard.cli.exits import FINE, JUDGE_FAILED, CommandError, friendly
 from groundguard.cli.options import Constrained, Timeout, judge_named
-from groundguard.cli.show import cut, line, out, paragraph
+from groundguard.cli.show import cut, explained, line, out, paragraph
 from groundguard.flow.drive import run
 from groundguard.judges import judged
 from groundguard.text import escaped
@@ -46,7 +46,7 @@ def doctor(
         for case in CASES:
             findings.append(Finding(case, run(judged(patient, case.exchange, timeout=timeout))))
             _show(console, findings[-1])
-        healthy = _conclude(console, findings, constrained=constrained)
+        healthy = _conclude(console, findings, patient.name, constrained=constrained)
     raise typer.Exit(FINE if healthy else JUDGE_FAILED)
 
 
@@ -59,7 +59,8 @@ def _show(console: Console, finding: Finding) -> None:
         paragraph(console, f"chunk: {finding.case.exchange.chunks[0].text}", "dim", 2)
         paragraph(console, f"answer: {finding.case.exchange.answer}", "dim", 2)
     if not finding.was_read:
-        paragraph(console, f"{finding.verdict.reason}: {cut(escaped(finding.verdict.detail or ''))}", "dim", 2)
+        why = explained(finding.verdict.error_type, finding.verdict.detail or "")
+        paragraph(console, f"{finding.verdict.reason}: {escaped(why)}", "dim", 2)
 
 
 def _mark(finding: Finding) -> tuple[str, str]:
@@ -79,11 +80,12 @@ def _word(case: Case) -> str:
     return "yes" if case.right == "supported" else "no"
 
 
-def _conclude(console: Console, findings: Sequence[Finding], *, constrained: bool) -> bool:
+def _conclude(console: Console, findings: Sequence[Finding], judge: str, *, constrained: bool) -> bool:
     """Print the counts and the advice; returns whether all is well."""
     read, right = sum(f.was_read for f in findings), sum(f.was_right for f in findings)
     console.print()
     line(console, Text(f"{read} of {len(findings)} replies were verdicts, {right} were right."))
     healthy = right == len(findings)
-    line(console, Text(advice(findings, constrained=constrained), style="bold green" if healthy else "bold red"))
+    told = LEXICAL if judge == "lexical" else advice(findings, constrained=constrained)
+    line(console, Text(told, style="bold green" if healthy else "bold red"))
     return healthy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Generator
@@ -13,6 +14,7 @@ import typer
 
 from groundguard.cli.show import visible
 from groundguard.errors import GroundguardError, GroundguardWarning
+from groundguard.judges import Lexical
 from groundguard.records import JUDGE_FAILURES, Response, Status
 
 FINE, NOT_ANSWERED, BAD_INPUT, JUDGE_FAILED = 0, 1, 2, 3
@@ -42,17 +44,17 @@ def friendly(*, notes: bool = True) -> Generator[None, None, None]:
             yield
             sys.stdout.flush()
         except GroundguardError as error:
-            _tell(str(error))
+            tell(str(error))
             raise typer.Exit(BAD_INPUT) from error
         except BrokenPipeError as error:
             _drop_output()
             raise typer.Exit(PIPE_CLOSED) from error
         except OSError as error:
-            _tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            tell(f"{error.filename}: {error.strerror}" if error.filename else str(error))
             _drop_output_that_fails()
             raise typer.Exit(BAD_INPUT) from error
         except KeyboardInterrupt as error:
-            _tell("stopped")
+            tell("stopped")
             raise typer.Exit(STOPPED) from error
 
 
@@ -63,16 +65,18 @@ def _told_warnings(action: Literal["always", "ignore"]) -> Generator[None, None,
 
         def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, GroundguardWarning):
-                _tell(f"note: {message}")
+                tell(f"note: {message}")
             else:
                 usual(message, category, *where, **more)
 
         warnings.simplefilter(action, GroundguardWarning)
+        warnings.filterwarnings("ignore", re.escape(Lexical().notice), GroundguardWarning)  # told as `judged by`
         warnings.showwarning = show
         yield
 
 
-def _tell(message: str) -> None:
+def tell(message: str) -> None:
+    """One line on stderr, whatever the message holds."""
     typer.echo(f"groundguard: {' '.join(visible(message).split())}", err=True)
 
 

@@ -16,13 +16,15 @@ from typing import Any, BinaryIO, NoReturn, TextIO, TypeGuard
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from groundguard.capture import TEXT_KEYS, as_chunk
-from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED
+from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED, tell
+from groundguard.cli.options import note_judge
 from groundguard.cli.show import as_json, err
 from groundguard.errors import InputError
 from groundguard.guard import Guard
-from groundguard.records import JUDGE_FAILURES, Chunk, Exchange, Response, Status
+from groundguard.records import JUDGE_FAILURES, Chunk, Exchange, Reason, Response, Status
 
 _BOM = b"\xef\xbb\xbf"
+_INFINITE = (float("inf"), float("-inf"))
 _KINDS = {"dict": "an object", "list": "a list", "str": "a string", "bool": "true or false", "NoneType": "null"}
 
 
@@ -31,34 +33,38 @@ class Tally:
     """What became of the lines so far."""
 
     statuses: Counter[Status] = field(default_factory=Counter[Status])
-    failures: int = 0
+    failures: Counter[Reason] = field(default_factory=Counter[Reason])
     bad: int = 0
 
     def count(self, response: Response[Any]) -> None:
         """Count a response."""
         self.statuses[response.status] += 1
-        self.failures += response.reason in JUDGE_FAILURES
+        self.failures.update({response.reason} & JUDGE_FAILURES)
 
     @property
     def code(self) -> int:
-        """The exit code. Nothing checked is not a pass."""
-        checked = self.statuses.total()
-        if self.bad or not checked:
+        """The exit code."""
+        if self.bad:
             return BAD_INPUT
         if self.failures:
             return JUDGE_FAILED
-        return FINE if self.statuses[Status.ANSWERED] == checked else NOT_ANSWERED
+        return FINE if self.statuses.keys() == {Status.ANSWERED} else NOT_ANSWERED
+
+    def __bool__(self) -> bool:
+        return bool(self.statuses or self.bad)
 
     def __str__(self) -> str:
         statuses = ", ".join(f"{self.statuses[status]} {status}" for status in Status)
-        return f"{self.statuses.total()} checked: {statuses}; judge failures {self.failures}; bad lines {self.bad}"
+        reasons = ", ".join(f"{count} {reason}" for reason, count in self.failures.most_common())
+        failures = f"{self.failures.total()}{f' ({reasons})' if reasons else ''}"
+        return f"{self.statuses.total()} checked: {statuses}; judge failures {failures}; bad lines {self.bad}"
 
 
 def check_file(guard: Guard, source: str, target: str) -> int:
     """Judge every line of `source` and write a line for each to `target`; returns the exit code.
 
     Raises:
-        InputError: if a file can't be opened, or both are the same.
+        InputError: if a file can't be opened, both are the same, or there is nothing to check.
     """
     tally = Tally()
     with _source(source) as lines, _target(target, lines) as out:
@@ -69,7 +75,11 @@ def check_file(guard: Guard, source: str, target: str) -> int:
                     out.flush()
                     advance(len(line))
         finally:
-            err().print(f"groundguard: {tally}", soft_wrap=True)
+            if tally:
+                note_judge(guard.judge)
+                tell(str(tally))
+    if not tally:
+        raise InputError(f"{'stdin' if source == '-' else source} has nothing to check: every line of it is blank")
     return tally.code
 
 
@@ -82,17 +92,20 @@ def _numbered(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 def _checked(guard: Guard, number: int, line: bytes, tally: Tally) -> str:
     """One line of output for one line of input."""
+    which: dict[str, Any] = {"line": number}
     try:
-        exchange = _exchange(line)
+        item = _object(line)
+        which |= _id(item)
+        exchange = _exchange(item)
     except (InputError, TypeError, ValueError, RecursionError) as error:
         tally.bad += 1
-        return as_json({"line": number, "error": _what(error)})
+        return as_json(which | {"error": _what(error)})
     response = guard.check(exchange.question, answer=exchange.answer, chunks=exchange.chunks)
     try:
-        written = as_json(response.to_dict())
+        written = as_json(which | response.to_dict())
     except RecursionError as error:
         tally.bad += 1
-        return as_json({"line": number, "error": _what(error)})
+        return as_json(which | {"error": _what(error)})
     tally.count(response)
     return written
 
@@ -123,10 +136,21 @@ def _what(error: Exception) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def _exchange(line: bytes) -> Exchange:
+def _object(line: bytes) -> Mapping[str, Any]:
     item = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
     if not _is_object(item):
         raise InputError(f"not a JSON object but {_kind(item)}")
+    return item
+
+
+def _id(item: Mapping[str, Any]) -> dict[str, Any]:
+    """The caller's own name for a line, if it is a string or a number; anything else is not echoed."""
+    value = item.get("id")
+    is_name = isinstance(value, (str, int, float)) and not isinstance(value, bool) and value not in _INFINITE
+    return {"id": value} if is_name else {}
+
+
+def _exchange(item: Mapping[str, Any]) -> Exchange:
     question, answer = (_text(item, key) for key in ("question", "answer"))
     chunks: Any = item.get("chunks")
     if not _is_list(chunks):

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from groundguard.cli.exits import CommandError
+from groundguard.cli.exits import CommandError, tell
 from groundguard.judges import FactCheck, Judge, Lexical
 
 JudgeName = Annotated[
@@ -16,8 +16,12 @@ JudgeName = Annotated[
 Constrained = Annotated[
     bool, typer.Option("--constrained", help="Make the server allow nothing but a verdict (JSON schema).")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one judgement, retries included.")]
+Timeout = Annotated[
+    float, typer.Option("--timeout", metavar="SECONDS", help="For one judgement; for the writing of one answer too.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole response as one JSON document.")]
+
+LEXICAL_HINT = "lexical, which compares words and understands nothing; --judge openai:NAME has a model read them"
 
 
 def judge_named(name: str, *, constrained: bool) -> Judge:
@@ -34,3 +38,14 @@ def judge_named(name: str, *, constrained: bool) -> Judge:
     if name.startswith("openai:"):
         return FactCheck(name, constrained=constrained)
     raise CommandError(f"--judge is 'lexical' or 'openai:NAME', not {name!r}")
+
+
+def judged_by(judge: Judge) -> str:
+    """The judge's name, and what it is not."""
+    return LEXICAL_HINT if judge.name == "lexical" else judge.name
+
+
+def note_judge(judge: Judge) -> None:
+    """Say on stderr that nobody reads, where stdout is for programs."""
+    if judge.name == "lexical":
+        tell(f"note: judged by {judged_by(judge)}")

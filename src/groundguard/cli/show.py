@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 import unicodedata
 from typing import Any
@@ -11,7 +13,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from groundguard.records import Chunk, Decision, Reason, Response, Status, Timings
+from groundguard.records import Chunk, Claim, Decision, Reason, Response, Status, Timings
 from groundguard.text import escaped, is_blank
 
 COLOURS = {Status.ANSWERED: "bold green", Status.UNGROUNDED: "bold red", Status.NO_CONTEXT: "bold yellow"}
@@ -36,6 +38,10 @@ REASONS = {
 MUCH = 400
 """Characters of a chunk that are shown."""
 
+QUOTED = "the answer quotes the documents; whether it answers the question is for you to see"
+
+_OPENAI = "https://api.openai.com/v1"
+_USER = re.compile(r"(?<=//)[^/@]*@")
 _HARMLESS = frozenset("\n\u200c\u200d")
 
 
@@ -100,11 +106,25 @@ def show_label(console: Console, response: Response[Any], indent: int = 0) -> No
     if verdict is None:
         return
     if verdict.decision is Decision.UNKNOWN and verdict.detail:
-        paragraph(console, cut(verdict.detail), "dim", indent + 2)
+        paragraph(console, explained(verdict.error_type, verdict.detail), "dim", indent + 2)
     for claim in verdict.claims:
         if claim.decision in {Decision.UNSUPPORTED, Decision.UNKNOWN}:
-            lacking = f" (the chunks lack: {', '.join(claim.missing)})" if claim.missing else ""
-            paragraph(console, cut(f"- {claim.text}{lacking}"), "red", indent + 2)
+            paragraph(console, f"- {cut(claim.text)} ({_against(claim)})", "red", indent + 2)
+
+
+def explained(error_type: str | None, detail: str) -> str:
+    """What went wrong, from the class of an exception and its message; without a connection, where to."""
+    if error_type == "APIConnectionError":
+        url = _USER.sub("", os.environ.get("OPENAI_BASE_URL") or _OPENAI)
+        return f"no connection to {url}: start a server there, or set OPENAI_BASE_URL to where one listens"
+    return cut(f"{error_type}: {detail}" if error_type else detail)
+
+
+def _against(claim: Claim) -> str:
+    """What speaks against a claim. Its words may be in the chunks all the same: far apart, or saying something else."""
+    if claim.missing:
+        return f"the closest passage lacks or contradicts: {cut(', '.join(claim.missing))}"
+    return "the closest passage has these words, but says something else"
 
 
 def show_answer(console: Console, response: Response[Any], indent: int = 0) -> None:
@@ -115,12 +135,20 @@ def show_answer(console: Console, response: Response[Any], indent: int = 0) -> N
         paragraph(console, response.answer, "bold", indent)
 
 
-def show_response(response: Response[Any], judged_by: str) -> None:
-    """Print everything a person wants to know about a response."""
+def show_response(response: Response[Any], judged_by: str, *, quoted: bool = False) -> None:
+    """Print everything a person wants to know about a response.
+
+    Args:
+        response: The response.
+        judged_by: The judge, in words.
+        quoted: Whether the answer consists of quotes, which are always supported and may be beside the point.
+    """
     console = out()
     show_answer(console, response)
     console.print()
     show_label(console, response)
+    if quoted and response.status is Status.ANSWERED:
+        paragraph(console, QUOTED, "dim", 0)
     if response.verdict is not None:
         paragraph(console, f"judged by {judged_by}", "dim", 0)
     for chunk in response.chunks:

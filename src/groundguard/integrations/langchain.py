@@ -191,12 +191,10 @@ def observed_retrievers() -> Generator[None]:
     inner runs inherit the listener of the first pull, so a second one would hear every retrieval twice.
     """
     recorder = current_recorder()
-    if recorder is None:
-        yield
-        return
-    if recorder.listener is None:
+    if recorder is not None and recorder.listener is None:
         recorder.listener = _Listener(recorder)
-    listening, retrieving = _listener.set(recorder.listener), _retrieving.set(None)
+    listening = _listener.set(recorder.listener if recorder else None)
+    retrieving = _retrieving.set(None)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from groundguard.text import is_invisible
 _FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _WHOLE = re.compile(r"\s*(?:#{1,6}\s|\|)|[^\w]+\Z")
 _MARKER = re.compile(r"\s*(?:>\s*)*(?:[-*+•‣◦▪·\u2013]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+|\s*>\s*")
-_CLOSING = re.compile(r"(?:[*_~`)\]}\"'”\u2019»\u203a]+|\[\d+\])+(?=\s|\Z)")
+_CLOSING = re.compile(r"(?:[*_~`)\]}\"'”\u2019»\u203a]|\[\d+\])++(?=\s|\Z)")
 
 _ODD_TO_SENTENCEX = re.compile(r"[^\S\t\n\r ]|[\ud800-\udfff]")
 """sentencex panics on some line breaks outside ASCII and takes no lone surrogates."""

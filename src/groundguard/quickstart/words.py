@@ -14,7 +14,21 @@ from groundguard.errors import UsageError
 _QUESTION_WORDS = (
     *("also", "anyone", "anything", "could", "get", "gets", "give", "go", "goes", "got", "happen", "happens", "hello"),
     *("hi", "how's", "many", "may", "mean", "meaning", "means", "might", "much", "must", "need", "please", "shall"),
-    *("someone", "something", "tell", "thank", "thanks", "us", "use", "uses", "want", "whose", "work", "works", "would"),
+    *(
+        "someone",
+        "something",
+        "tell",
+        "thank",
+        "thanks",
+        "us",
+        "use",
+        "uses",
+        "want",
+        "whose",
+        "work",
+        "works",
+        "would",
+    ),
 )
 _APOSTROPHES = re.compile(r"(?<=\w)['\u2019\u02bc](?=\w)")
 _PARTS = re.compile(r"_+|(?<=[a-z])(?=[A-Z])")
@@ -29,8 +43,8 @@ def content_words(text: str) -> list[str]:
     """The words of `text` in order, repeats included.
 
     A name of code gives itself and its parts: `no_context` is `no_context` and `context`, `FactCheck` is `factcheck`,
-    `fact` and `check`. Left out: English stop words and question words. English endings (-s, -es, -ies, -ed, -ied, -ing, -e and the second of two equal letters) are
-    taken off.
+    `fact` and `check`. Left out: English stop words and question words. English endings (-s, -es, -ies, -ed, -ied,
+    -ing, -e, the second of two equal letters) are taken off.
     Scripts that put no spaces between words (Chinese, Japanese, Thai, …, and Korean, whose words carry particles) give
     pairs of neighbouring characters.
     """

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from groundguard.errors import UsageError
 from groundguard.flow.steps import OutOfTimeError
+from groundguard.judges.statements import statements
 from groundguard.models import Reply
 from groundguard.quickstart import (
     SAMPLES,
@@ -43,7 +44,7 @@ def test_a_second_sentence_comes_only_for_words_that_the_first_lacks_and_in_orde
     chunks = (Chunk("Red lamps are cheap. Red chairs are dear. Blue lamps shine."),)
     quote = ExtractiveGenerator()
     assert quote("red lamps", chunks) == "Red lamps are cheap."
-    assert quote("Are blue lamps and chairs sold?", chunks) == "Red chairs are dear. Blue lamps shine."
+    assert quote("Are blue lamps and chairs sold?", chunks) == "Red chairs are dear.\n\nBlue lamps shine."
     assert ExtractiveGenerator(sentences=1)("blue lamps and chairs", chunks) == "Blue lamps shine."
 
 
@@ -132,6 +133,22 @@ def test_retries_when_asked():
         return "up"
 
     assert ModelGenerator(model, retry=Retry(attempts=2, initial=0.0, maximum=0.0))("q", (Chunk("x"),)) == "up"
+
+
+def test_a_row_and_a_sentence_are_read_as_two_statements():
+    row = "| the desk lamp in brass with a shade of linen | 20 euros |"
+    chunks = (Chunk(f"| lamp | price |\n|---|---|\n{row}\n\nDelivery of it takes 3 days."),)
+    answer = ExtractiveGenerator()("What is the price in euros, and the delivery in days?", chunks)
+    quotes = ["the desk lamp in brass with a shade of linen | 20 euros", "Delivery of it takes 3 days."]
+    assert [statement.text for statement in statements(answer)] == quotes
+
+
+@pytest.mark.parametrize("prose_first", [True, False])
+def test_prose_comes_before_a_row_that_says_as_much_and_not_before_one_that_says_more(prose_first):
+    row, prose = "| desk lamp | 20 euros |", "A desk lamp costs some euros."
+    chunks = (Chunk("\n\n".join([prose, row] if prose_first else [row, prose])),)
+    assert ExtractiveGenerator(1)("Is a desk lamp sold for euros?", chunks) == prose
+    assert ExtractiveGenerator(1)("Is a desk lamp sold for 20 euros?", chunks) == "desk lamp | 20 euros"
 
 
 def test_neither_code_nor_the_head_and_rule_of_a_table_is_quoted():

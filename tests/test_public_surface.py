@@ -37,7 +37,7 @@ SIGNATURES: dict[Any, str] = {
     groundguard.Guard.__call__: "(self, fn, /)",
     groundguard.Capture: "(question=None, chunks=None, answer=None, retriever_events=True)",
     groundguard.Retry: "(attempts=3, initial=0.5, maximum=8.0)",
-    groundguard.record_chunks: "(chunks)",
+    groundguard.record_chunks: "(chunks, *, replace=False)",
     groundguard.UngroundedError: "(response)",
     policy.Return: "(skip_generator=False)",
     policy.Raise: "(on=*)",

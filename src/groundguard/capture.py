@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeGuard
 from uuid import UUID
 
 from groundguard.errors import UsageError, warn_once
-from groundguard.fields import is_list, is_mapping, is_sequence
+from groundguard.fields import exact, is_list, is_mapping, is_sequence
 from groundguard.records import Chunk, ChunksFrom, Reason, Turn
 
 Selector: TypeAlias = str | Callable[[Any], Any]
@@ -199,12 +199,12 @@ def find_answer(output: object, selector: Selector | None = None) -> str:
 def answer_text(said: object) -> str | None:
     """The text of an answer: its own, a message's, or that under the first of the usual keys; None if it has none."""
     if isinstance(said, str):
-        return said
+        return exact(said)
     text = None if is_mapping(said) and not has(said, "role") and not has(said, "type") else message_text(said)
     if text is not None:
         return text
     value = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
-    return value if isinstance(value, str) else None if value is None else message_text(value)
+    return exact(value) if isinstance(value, str) else None if value is None else message_text(value)
 
 
 def find_question(given: object, selector: Selector | None = None) -> str:
@@ -259,7 +259,7 @@ def message_text(message: object) -> str | None:
     else:
         content = get(message, "content") if has(message, "content") else None
     if isinstance(content, str):
-        return content
+        return exact(content)
     return "".join(map(_block_text, content)) if is_list(content) else None
 
 

@@ -15,12 +15,22 @@ from groundguard.errors import InputError
 # Checks at construction: a record that exists can be written, read back and trusted.
 
 
+def exact(text: str) -> str:
+    """The characters of a string of whatever class, as a plain string."""
+    return str.__str__(text)
+
+
 def expect(record: object, kinds: Any, *names: str) -> None:
-    """Raise `TypeError` unless the named fields hold one of `kinds`; a truth value is no number."""
+    """Raise `TypeError` unless the named fields hold one of `kinds`; a truth value is no number.
+
+    A string of a class of one's own becomes a plain one: it might say one thing to the judge and another to a reader.
+    """
     for name in names:
         value = getattr(record, name)
         if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
             raise TypeError(_must(record, name, getattr(kinds, "__name__", kinds), value))
+        if isinstance(value, str):
+            object.__setattr__(record, name, exact(value))
 
 
 def collect(record: object, kind: type, *names: str) -> None:
@@ -28,7 +38,9 @@ def collect(record: object, kind: type, *names: str) -> None:
     for name in names:
         value = getattr(record, name)
         items = None if isinstance(value, str) else tuple(value)
-        if items is None or not all(isinstance(item, kind) for item in items):
+        if items is not None and kind is str:
+            items = tuple(exact(item) if isinstance(item, str) else item for item in items)
+        if items is None or not all(type(item) is kind for item in items):
             raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
         object.__setattr__(record, name, items)
 

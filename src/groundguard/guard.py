@@ -286,10 +286,10 @@ class Guard(Decorator):
 class Draft:
     """An answer on its way to the judge."""
 
-    question: str
+    question: str = field(repr=False)
     found: Found
-    generated: str
-    output: Any
+    generated: str = field(repr=False)
+    output: Any = field(repr=False)
     history: tuple[Turn, ...] = ()
 
 

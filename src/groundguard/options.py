@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundguard.errors import UsageError
-from groundguard.flow.steps import Callee, as_callee
+from groundguard.flow.steps import Callee, as_callee, told
 
 
 def callee(
@@ -41,11 +41,13 @@ def seconds(timeout: object) -> float | None:
     number = isinstance(timeout, (int, float)) and not isinstance(timeout, bool)
     if timeout is None or (number and 0 < timeout < float("inf")):  # type: ignore[operator]  # a number
         return timeout  # type: ignore[return-value]  # a number or None
-    raise UsageError(f"timeout is a number of seconds above 0, or None for no limit; got {timeout!r:.80}")
+    raise UsageError(
+        f"timeout is a number of seconds above 0, or None for no limit; got {timeout if number else told(timeout)}"
+    )
 
 
 def instance(value: object, kinds: tuple[type, ...], rule: str) -> object:
     """An instance of one of `kinds`; `rule` says so in words."""
     if not isinstance(value, kinds):
-        raise UsageError(f"{rule}; got {value!r:.80}")
+        raise UsageError(f"{rule}; got {told(value)}")
     return value

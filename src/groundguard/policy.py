@@ -93,7 +93,7 @@ def as_policy(policy: Any) -> Policy:
         return policy
     if isinstance(policy, type) and issubclass(policy, Policy):
         raise UsageError(f"a policy is a value, not a class: write {policy.__name__}(...)")
-    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {policy!r:.80}")
+    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {type(policy).__name__}")
 
 
 def _statuses(on: Iterable[Status]) -> frozenset[Status]:

@@ -336,6 +336,8 @@ class Response(Generic[T_co]):
         seen = self.chunks_from is not ChunksFrom.NOT_OBSERVED and not all(is_blank(c.text) for c in self.chunks)
         if self.status is Status.ANSWERED and not seen:
             raise ValueError("`answered` needs visible chunks")
+        if self.status is Status.ANSWERED and self.answer != self.generated:
+            raise ValueError("`answered` delivers the text that was judged, and no other")
 
     @property
     def usage(self) -> Usage | None:

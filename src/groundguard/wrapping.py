@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar, overload
 from groundguard.capture import Capture, Selector, find_question
 from groundguard.errors import UsageError
 from groundguard.flow.drive import aiterate, arun, iterate, run
-from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
+from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function, told
 from groundguard.records import Response
 
 P = ParamSpec("P")
@@ -146,10 +146,10 @@ def _question_finder(
     try:
         signature = inspect.signature(fn)
     except ValueError as error:
-        raise UsageError(f"{fn!r:.80} doesn't tell its parameters, so the question can't be found") from error
+        raise UsageError(f"{told(fn)} doesn't tell its parameters, so the question can't be found") from error
     parameters = [name for name in signature.parameters if name not in {"self", "cls"}]
     if not parameters:
-        raise UsageError(f"{fn!r:.80} takes no arguments, so there is no question to be found")
+        raise UsageError(f"{told(fn)} takes no arguments, so there is no question to be found")
     named = selector if isinstance(selector, str) and selector in parameters else None
     usual = [name for name in ("question", "query") if name in parameters]
     parameter = named or (usual or parameters)[0] if selector is None or named else parameters[0]

@@ -2,6 +2,8 @@
 
 import json
 import re
+import socket
+import time
 import warnings
 from importlib.metadata import PackageNotFoundError
 
@@ -10,7 +12,7 @@ import pytest
 from end_to_end.chat_server import chat_server
 from end_to_end.command import invoke
 from groundguard.cli.exits import friendly
-from groundguard.cli.show import REASONS
+from groundguard.cli.show import QUOTED, REASONS
 from groundguard.quickstart import SAMPLES
 from groundguard.records import Reason, Response, Status
 
@@ -35,10 +37,28 @@ def test_a_question_beside_the_documents_is_no_context():
     assert "no_context  nothing was retrieved" in result.stdout
 
 
-def test_the_notice_about_the_judge_is_one_friendly_line_on_stderr():
+def test_what_the_judge_is_not_is_told_once_in_words_of_the_command_line():
     result = invoke("ask", "--docs", SAMPLES, "warranty")
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("groundguard: note: Lexical()")
+    assert result.stderr == ""
+    told = "judged by lexical, which compares words and understands nothing; --judge openai:NAME has a model read them"
+    assert told in result.stdout.splitlines()
+    result = invoke("ask", "--docs", SAMPLES, "--json", "warranty")
+    assert result.stderr == f"groundguard: note: {told}\n"
+    result = invoke("ask", "--docs", SAMPLES, "--json", "What is the capital of Portugal?")
+    assert result.stderr == ""
+
+
+def test_a_quote_says_that_it_may_be_beside_the_point():
+    assert QUOTED in invoke("ask", "--docs", SAMPLES, "warranty").stdout.splitlines()
+    assert QUOTED not in invoke("ask", "--docs", SAMPLES, "What is the capital of Portugal?").stdout
+
+
+def test_two_quotes_are_two_paragraphs():
+    result = invoke("ask", "--docs", SAMPLES, "Is return postage free, and are gift cards refunded in cash?")
+    first, blank, second = result.stdout.splitlines()[:3]
+    assert first.startswith("Gift cards")
+    assert blank == ""
+    assert second.startswith("Return postage is free")
 
 
 def test_json_is_one_strict_document_and_nothing_else():
@@ -82,6 +102,8 @@ def test_hostile_documents_reach_the_terminal_as_text(tmp_path):
         (["--docs", str(SAMPLES), "--top-k", "0", "q"], "--top-k"),
         (["--docs", str(SAMPLES)], "QUESTION"),
         (["q"], "--docs"),
+        (["--docs", str(SAMPLES), ""], "the question is blank"),
+        (["--docs", str(SAMPLES), " \n"], "the question is blank"),
     ],
 )
 def test_bad_input_ends_with_2_and_says_what(args, message):
@@ -89,6 +111,15 @@ def test_bad_input_ends_with_2_and_says_what(args, message):
     assert result.exit_code == 2
     assert message in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("option", ["--judge", "--model"])
+def test_a_missing_key_is_one_line(option):
+    result = invoke("ask", "--docs", SAMPLES, option, "openai:tiny", "q", env=NO_KEY)
+    (line,) = result.stderr.splitlines()
+    assert "OPENAI_API_KEY" in line
+    assert "OPENAI_BASE_URL" in line
+    assert result.exit_code == 2
 
 
 def test_a_model_judges():
@@ -140,6 +171,7 @@ def test_a_model_answers_and_is_not_asked_without_chunks():
         result = invoke(*args, "Is broken glass covered?", env=server.environment)
         assert result.stdout.startswith("The warranty does not cover broken glass.\n")
         assert result.exit_code == 0
+        assert QUOTED not in result.stdout
         assert len(server.requests) == 1
         assert invoke(*args, "What is the capital of Portugal?", env=server.environment).exit_code == 1
         assert len(server.requests) == 1
@@ -159,6 +191,37 @@ def test_an_answering_model_without_text_is_one_line():
         result = invoke("ask", "--docs", SAMPLES, "--model", "openai:tiny", "glass", env=server.environment)
     assert result.exit_code == 2
     assert "the model tiny sent no text" in result.stderr
+
+
+def test_the_timeout_holds_for_the_model_that_answers():
+    with chat_server(lambda request: time.sleep(2)) as server:
+        begun = time.monotonic()
+        args = ("ask", "--docs", SAMPLES, "--model", "openai:tiny", "--timeout", "0.2", "glass")
+        result = invoke(*args, env=server.environment)
+        assert time.monotonic() - begun < 1.5
+    assert result.exit_code == 2
+    told = "openai:tiny could not answer: no answer within 0.2 s; --timeout gives it more time"
+    assert result.stderr == f"groundguard: {told}\n"
+
+
+def test_without_a_connection_the_server_is_named_and_no_password():
+    env = {"OPENAI_BASE_URL": f"http://user:secret@127.0.0.1:{free_port()}/v1", "OPENAI_API_KEY": "a-test-key"}
+    told = f"no connection to {env['OPENAI_BASE_URL'].replace('user:secret@', '')}: start a server there"
+    args = ("ask", "--docs", SAMPLES, "--timeout", "0.3", "glass")
+    result = invoke(*args, "--model", "openai:tiny", env=env)
+    assert result.exit_code == 2
+    assert f"groundguard: openai:tiny could not answer: {told}" in result.stderr
+    result = invoke(*args, "--judge", "openai:tiny", env=env)
+    assert result.exit_code == 3
+    assert told in result.stdout
+    assert "secret" not in result.stdout + result.stderr
+
+
+def free_port():
+    """A port where nobody listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
 
 
 def test_demo_shows_the_three_statuses_and_what_to_do_next():

@@ -7,7 +7,9 @@ import pytest
 
 from end_to_end.chat_server import chat_server
 from end_to_end.command import invoke, process
-from groundguard.records import Response
+from groundguard.cli.show import out, show_label
+from groundguard.guard import Guard
+from groundguard.records import Claim, Decision, Response, Verdict
 
 GOOD = {"question": "How long?", "answer": "The warranty lasts 2 years.", "chunks": ["The warranty lasts 2 years."]}
 WRONG = {**GOOD, "answer": "The warranty lasts 5 years."}
@@ -19,6 +21,16 @@ def context(tmp_path):
     file = tmp_path / "warranty.md"
     file.write_text("The warranty lasts 2 years.\n")
     return file
+
+
+@pytest.fixture
+def response():
+    """A response from a line of output."""
+
+    def read(line):
+        return Response.from_dict({key: value for key, value in line.items() if key not in {"line", "id"}})
+
+    return read
 
 
 def one(answer, *context, **more):
@@ -46,7 +58,21 @@ def test_an_unsupported_answer_says_what_is_wrong(context):
     result = one("The warranty lasts 5 years.", context)
     assert result.exit_code == 1
     assert "ungrounded" in result.stdout
-    assert "- The warranty lasts 5 years." in result.stdout
+    assert "- The warranty lasts 5 years. (the closest passage lacks or contradicts: 5" in result.stdout
+
+
+def test_words_that_are_there_and_say_something_else_are_not_called_missing(tmp_path):
+    claim = Claim("It is not so.", Decision.UNSUPPORTED)
+    console = out()
+    with console.capture() as capture:
+        show_label(console, labelled(claim))
+    assert "- It is not so. (the closest passage has these words, but says something else)" in capture.get()
+
+
+def labelled(claim):
+    """A response whose judge found fault with one claim."""
+    guard = Guard(lambda exchange: Verdict(Decision.UNSUPPORTED, claims=(claim,)))
+    return guard.check("q", answer=claim.text, chunks=["It is so."])
 
 
 def test_each_context_is_one_chunk(context, tmp_path):
@@ -83,6 +109,10 @@ def test_answer_and_context_from_files_and_stdin(context, tmp_path):
         (["--question", "q", "--answer", "a"], "check needs --question, --answer and --context, or --input"),
         (["--input", "x", "--answer", "a"], "--answer goes without --input"),
         (["--input", "x", "--context", "a"], "--context goes without --input"),
+        (["--output", "x"], "--output goes with --input"),
+        (["--question", "q", "--answer", "a", "--context", "x", "--output", "y"], "--output goes with --input"),
+        (["--question", "q", "--answer", "@-", "--context", "-"], "stdin can be read only once"),
+        (["--question", "q", "--answer", "a", "--context", "-", "--context", "-"], "stdin can be read only once"),
         (["--input", "nowhere.jsonl"], "can't open nowhere.jsonl: No such file"),
         (["--question", "q", "--answer", "@nowhere", "--context", "x"], "can't read"),
         (["--question", "q", "--answer", "a", "--context", "nowhere"], "can't read nowhere: No such file"),
@@ -113,13 +143,21 @@ def test_a_folder_as_context_is_an_error(tmp_path):
     assert one("a", tmp_path).exit_code == 2
 
 
-def test_many_in_order_with_a_summary(tmp_path):
+def test_a_dash_is_an_answer_like_any_other(context):
+    assert "(no answer)" not in one("-", context).stdout
+    assert one("-", context).stdout.startswith("-\n")
+
+
+def test_many_in_order_with_a_summary(tmp_path, response):
     result, lines = many(tmp_path, GOOD, WRONG, NOTHING)
     assert [line["status"] for line in lines] == ["answered", "ungrounded", "no_context"]
-    assert [Response.from_dict(line).question for line in lines] == ["How long?"] * 3
+    assert [line["line"] for line in lines] == [1, 2, 3]
+    assert [response(line).question for line in lines] == ["How long?"] * 3
     assert result.exit_code == 1
     summary = "3 checked: 1 answered, 1 ungrounded, 1 no_context; judge failures 0; bad lines 0"
-    assert result.stderr.splitlines()[-1] == f"groundguard: {summary}"
+    note, told = result.stderr.splitlines()
+    assert note.startswith("groundguard: note: judged by lexical, which compares words")
+    assert told == f"groundguard: {summary}"
     assert result.stdout == ""
 
 
@@ -134,6 +172,21 @@ def test_blank_lines_and_a_byte_order_mark_are_skipped_and_the_last_line_needs_n
     data = b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n\n   \n" + json.dumps(GOOD).encode()
     result, lines = many(tmp_path, data)
     assert (result.exit_code, len(lines)) == (0, 2)
+
+
+@pytest.mark.parametrize("name", ["a\ud800", "", 7, -1.5, 10**400])
+def test_a_line_keeps_its_number_and_its_id(tmp_path, name):
+    _, lines = many(tmp_path, b"\n", {**GOOD, "id": name}, {"id": name}, GOOD)
+    assert [line["line"] for line in lines] == [2, 3, 4]
+    assert [line.get("id") for line in lines] == [name, name, None]
+    assert lines[1] == {"line": 3, "id": name, "error": '"question" is missing'}
+
+
+@pytest.mark.parametrize("name", ["true", "null", "[1]", "{}", "1e999", "-1e999"])
+def test_an_id_of_another_kind_is_not_echoed(tmp_path, name):
+    result, (line,) = many(tmp_path, json.dumps(GOOD).replace("{", f'{{"id": {name}, ', 1).encode())
+    assert result.exit_code == 0
+    assert "id" not in line
 
 
 BAD = {
@@ -189,6 +242,8 @@ def test_lone_surrogates_and_huge_numbers_survive_as_strict_json(tmp_path):
 def test_nothing_checked_is_not_a_pass(tmp_path, data):
     result, lines = many(tmp_path, data)
     assert (result.exit_code, lines) == (2, [])
+    assert result.stderr == f"groundguard: {tmp_path / 'in.jsonl'} has nothing to check: every line of it is blank\n"
+    assert "stdin has nothing to check" in invoke("check", "--input", "-", stdin=data).stderr
 
 
 def test_refuses_to_overwrite_its_input(tmp_path):
@@ -223,6 +278,16 @@ def test_an_output_that_exists_is_written_anew(tmp_path):
     assert json.loads(target.read_text())["status"] == "answered"
 
 
+def test_failures_are_counted_by_reason_the_most_common_first(tmp_path, monkeypatch):
+    replies = iter(["hm", (401, "no"), "hm", "yes"])
+    with chat_server(lambda request: next(replies)) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        result, _ = many(tmp_path, GOOD, GOOD, GOOD, GOOD, args=("--judge", "openai:tiny"))
+    assert "judge failures 3 (2 verdict_malformed, 1 judge_error); bad lines 0" in result.stderr
+    assert "note: judged by" not in result.stderr
+
+
 def test_judge_failures_come_before_not_answered_and_after_bad_lines(tmp_path, monkeypatch):
     replies = iter(["yes", "no", "maybe", "yes", "hm"])
     with chat_server(lambda request: next(replies)) as server:
@@ -232,7 +297,7 @@ def test_judge_failures_come_before_not_answered_and_after_bad_lines(tmp_path, m
         result, lines = many(tmp_path, GOOD, GOOD, GOOD, args=args)
         assert [line["reason"] for line in lines] == ["supported", "unsupported", "verdict_malformed"]
         assert result.exit_code == 3
-        assert "judge failures 1" in result.stderr
+        assert "judge failures 1 (1 verdict_malformed);" in result.stderr
         result, _ = many(tmp_path, GOOD, GOOD, b"bad\n", args=args)
         assert result.exit_code == 2
 

@@ -39,6 +39,9 @@ def test_the_built_in_judge_is_healthy():
     result = invoke("doctor", "--judge", "lexical")
     assert result.exit_code == 0
     assert "verdict supported, right is supported" in result.stdout
+    told = "It never says more than a verdict, but it compares words and understands nothing: "
+    assert last_line(result) == f"{told}for anything that matters name a model, --judge openai:NAME."
+    assert result.stderr == ""
 
 
 def test_raw_replies_are_shown_escaped():

@@ -14,6 +14,7 @@ from groundguard.records import (
     Decision,
     Reason,
     Response,
+    Status,
     Timings,
     Turn,
     Usage,
@@ -150,7 +151,7 @@ def response_records(draw):
     chunks_from = draw(st.sampled_from(ChunksFrom))
     status, reason = label(found, generated, verdict, observed=chunks_from is not ChunksFrom.NOT_OBSERVED)
     return Response(
-        answer=draw(texts),
+        answer=generated if status is Status.ANSWERED else draw(texts),
         generated=generated,
         status=status,
         reason=reason,

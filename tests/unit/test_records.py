@@ -14,6 +14,8 @@ import pytest
 
 from groundguard import records
 from groundguard.errors import InputError
+from groundguard.guard import Guard
+from groundguard.judges import FactCheck
 from groundguard.models import Prompt, Reply
 from groundguard.records import (
     JUDGE_FAILURES,
@@ -264,7 +266,7 @@ def test_the_digest_knows_where_one_chunk_ends():
 def test_the_digest_survives_a_surrogate_pair_in_two_halves():
     halves = response(chunks=(Chunk("lamp \ud83d\ude00"),))
     assert Response.from_dict(written(halves)).chunks[0].text == "lamp \U0001f600"
-    alone = response(chunks=(Chunk("lamp \ud83d"),), answer="\ude00")
+    alone = response(chunks=(Chunk("lamp \ud83d"),), answer="\ude00 12 volts.", generated="\ude00 12 volts.")
     assert Response.from_dict(written(alone)) == alone
 
 
@@ -391,7 +393,43 @@ def test_the_output_is_left_out_of_equality_hash_pickle_and_dictionary():
     assert pickle.loads(pickle.dumps(one)) == one
     assert pickle.loads(pickle.dumps(one)).output is None
     assert one.to_dict() == other.to_dict()
-    assert dataclasses.replace(one, answer="x").output is one.output
+    assert dataclasses.replace(one, question="x").output is one.output
+
+
+def test_an_answered_response_delivers_what_was_judged():
+    with pytest.raises(ValueError, match="delivers the text that was judged"):
+        response(answer="another text")
+    with pytest.raises(InputError, match="delivers the text that was judged"):
+        Response.from_dict(response().to_dict() | {"answer": "another text"})
+
+
+class Liar(str):
+    """Says one thing to a judge and another to a reader."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "another text"
+
+    def __format__(self, how):
+        return "another text"
+
+    def __iter__(self):
+        return iter("another text")
+
+    def lower(self):
+        return "yes"
+
+
+@pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
+def test_a_string_of_a_class_of_ones_own_becomes_a_plain_one():
+    given = response(question=Liar("q"), chunks=(Chunk(Liar("c"), Liar("id")),))
+    for text in (given.question, given.chunks[0].text, given.chunks[0].id, Claim(Liar("x"), None).text):
+        assert type(text) is str
+    assert Claim("x", None, missing=(Liar("a"),)).missing == ("a",)
+    guard = Guard(FactCheck(lambda prompt: Liar("certainly not")))
+    assert guard.check("q", answer=Liar("lamp"), chunks=["lamp"]).reason == "verdict_malformed"
+    assert guard.check("q", answer=Liar(" "), chunks=["lamp"]).reason == "empty_answer"
 
 
 TAMPERED = [

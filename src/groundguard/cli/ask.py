@@ -84,4 +84,5 @@ def _generator(model: str | None, timeout: float) -> Generator:
 def _why(error: Exception, timeout: float) -> str:
     if isinstance(error, OutOfTimeError) or failure_of(error).reason is Reason.JUDGE_TIMEOUT:
         return f"no answer within {timeout:g} s; --timeout gives it more time"
-    return explained(type(error).__name__, str(error))
+    name = type(error).__name__
+    return explained(name, f"{name}: {error}")

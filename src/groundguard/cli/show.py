@@ -113,11 +113,11 @@ def show_label(console: Console, response: Response[Any], indent: int = 0) -> No
 
 
 def explained(error_type: str | None, detail: str) -> str:
-    """What went wrong, from the class of an exception and its message; without a connection, where to."""
+    """What went wrong; if there was no connection, to which server."""
     if error_type == "APIConnectionError":
         url = _USER.sub("", os.environ.get("OPENAI_BASE_URL") or _OPENAI)
         return f"no connection to {url}: start a server there, or set OPENAI_BASE_URL to where one listens"
-    return cut(f"{error_type}: {detail}" if error_type else detail)
+    return cut(detail)
 
 
 def _against(claim: Claim) -> str:

@@ -16,12 +16,13 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from concurrent.futures import Future, wait
 from contextlib import AbstractAsyncContextManager, ExitStack
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 from groundguard.errors import UsageError
 from groundguard.flow.steps import (
@@ -166,11 +167,12 @@ async def _acall(call: Call) -> Any:
     ends = None if call.timeout is None else time.monotonic() + call.timeout
     with _entered(call.scopes):
         if call.callee.coroutine is not None:
+            _check_abandoned(call)
             result = call.callee.coroutine(*call.args, **_keywords(call))
         else:
             result = await _in_thread(call, ends)
         if inspect.isawaitable(result):
-            result = await (result if ends is None else _await_for(asyncio.ensure_future(result), ends))
+            result = await (_await(result, call) if ends is None else _await_for(result, ends))
     return result
 
 
@@ -217,6 +219,10 @@ def _keywords(call: Call) -> dict[str, Any]:
 def _shielded(plain: Callable[..., Any], call: Call) -> Any:
     try:
         return plain(*call.args, **_keywords(call))
+    except asyncio.CancelledError as error:
+        if call.retry == "never":
+            raise
+        raise RuntimeError(_CANCELLED) from error
     except (StopIteration, StopAsyncIteration) as error:  # no generator, so no flow and no driver, can carry them
         raise RuntimeError(f"{call.callee.name} raised {type(error).__name__}") from error
 
@@ -227,13 +233,19 @@ def _needs_async(call: Call) -> str:
 
 # Calls in threads of their own.
 
-_abandoned = 0
+_CANCELLED = "the call was cancelled from inside"
+_abandoned: WeakSet[Future[Any] | asyncio.Future[Any]] = WeakSet()
 _counting = threading.Lock()
 
 
+def _check_abandoned(call: Call) -> None:
+    hanging = 0 if call.timeout is None else _hanging()
+    if hanging >= MOST_ABANDONED:
+        raise TooManyAbandonedError(f"{hanging} calls that timed out are still hanging; no further one is started")
+
+
 def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
-    if call.timeout is not None and _abandoned >= MOST_ABANDONED:
-        raise TooManyAbandonedError(f"{_abandoned} calls that timed out are still hanging; no further one is started")
+    _check_abandoned(call)
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
     context = copy_context()
@@ -272,8 +284,23 @@ async def _in_thread(call: Call, ends: float | None) -> Any:
     return future.result() if ends is None else _result(future)  # not the wrapper's, which replaces some exceptions
 
 
-async def _await_for(task: asyncio.Future[Any], ends: float) -> Any:
-    await _until_done(task, ends)
+async def _await(result: Awaitable[Any], call: Call) -> Any:
+    try:
+        return await result
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if call.retry == "never" or (task is not None and task.cancelling()):
+            raise
+        raise RuntimeError(_CANCELLED) from error
+
+
+async def _await_for(result: Awaitable[Any], ends: float) -> Any:
+    task = asyncio.ensure_future(result)
+    try:
+        await _until_done(task, ends)
+    except OutOfTimeError:
+        _abandon(task)
+        raise
     return _result(task)
 
 
@@ -293,7 +320,7 @@ def _result(future: Future[Any] | asyncio.Future[Any]) -> Any:
     try:
         return future.result()
     except asyncio.CancelledError as error:  # nobody cancelled the caller: the call failed
-        raise RuntimeError("the call was cancelled from inside") from error
+        raise RuntimeError(_CANCELLED) from error
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:
@@ -302,14 +329,14 @@ def _retrieve(future: asyncio.Future[Any]) -> None:
         future.exception()
 
 
-def _abandon(future: Future[Any]) -> None:
-    global _abandoned  # noqa: PLW0603  # one count a process is the point
+def _abandon(call: Future[Any] | asyncio.Future[Any]) -> None:
     with _counting:
-        _abandoned += 1
-    future.add_done_callback(_came_back)
+        _abandoned.add(call)
 
 
-def _came_back(_: Future[Any]) -> None:
-    global _abandoned  # noqa: PLW0603  # one count a process is the point
+def _hanging() -> int:
+    """How many abandoned calls have not come back."""
     with _counting:
-        _abandoned -= 1
+        for call in [call for call in _abandoned if call.done()]:
+            _abandoned.discard(call)
+        return len(_abandoned)

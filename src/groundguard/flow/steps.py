@@ -63,8 +63,8 @@ class Call:
     """
 
     callee: Callee
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    args: tuple[Any, ...] = field(default=(), repr=False)
+    kwargs: Mapping[str, Any] = field(repr=False, default_factory=dict[str, Any])
     retry: Literal["never", "asked", "default"] = "never"
     timeout: float | None = None
     timeout_keyword: str | None = None
@@ -93,7 +93,7 @@ class Pull:
 class Emit:
     """Hand one piece to the consumer."""
 
-    piece: Any
+    piece: Any = field(repr=False)
 
 
 END: Any = object()
@@ -177,7 +177,7 @@ def as_callee(
             return Callee(plain, coroutine, name)
     if isinstance(thing, type) or not callable(thing):
         names = "".join(f", or an object with {first} and {second}" for first, second in methods)
-        raise UsageError(f"the {role} must be a function, plain or async{names}; got {thing!r:.80}")
+        raise UsageError(f"the {role} must be a function, plain or async{names}; got {told(thing)}")
     if arguments is not None and not _takes(thing, arguments, optional):
         raise UsageError(
             f"{name} is called with {arguments} positional argument{'s' * (arguments > 1)}; it takes others"
@@ -198,9 +198,15 @@ def _takes(function: Callable[..., Any], arguments: int, optional: tuple[str, ..
     return True
 
 
+def told(thing: object) -> str:
+    """What a thing is, for an error message: never its value, which may hold a key or a text."""
+    return f"the class {thing.__qualname__}" if isinstance(thing, type) else f"a {type(thing).__qualname__}"
+
+
 def name_of(thing: object) -> str:
     """The name of a function, or of the class of a callable object."""
-    return getattr(thing, "__qualname__", type(thing).__qualname__)
+    name = getattr(thing, "__qualname__", None)
+    return name if isinstance(name, str) else type(thing).__qualname__
 
 
 def is_coroutine_function(thing: object) -> bool:

@@ -8,17 +8,19 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from groundguard.errors import UsageError, warn_once
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, within
+from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, told, within
 from groundguard.models.failures import failure_of
 from groundguard.records import Decision, Exchange, Reason, Verdict
 from groundguard.retry import Retry, retrying
 
 Clock = Callable[[], float]
+
+_RETURNED = "it returned"
 
 
 class Judge(ABC):
@@ -82,12 +84,12 @@ def as_judge(judge: object) -> Judge:
     if isinstance(judge, Judge):
         return judge
     if isinstance(judge, str):
-        raise UsageError(f"a judge is a value, not a string: write FactCheck({judge!r}) or Lexical()")
+        raise UsageError("a judge is a value, not a string: write FactCheck('openai:NAME') or Lexical()")
     if isinstance(judge, type) and issubclass(judge, Judge):
         raise UsageError(f"a judge is a value, not a class: write {judge.__name__}(...)")
     if isinstance(judge, type) or not callable(judge):
         raise UsageError(
-            f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {judge!r:.80}"
+            f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {told(judge)}"
         )
     return FunctionJudge(judge)
 
@@ -109,8 +111,7 @@ def judged(
         retry: How often each model call is tried; None leaves it to the model.
         clock: Reads seconds.
     """
-    began, calls = clock(), 0
-    name = own_fingerprint = notice = None
+    began, calls, notice = clock(), 0, None
 
     def counted(step: Step) -> Flow[Any]:
         nonlocal calls
@@ -118,24 +119,19 @@ def judged(
         return (yield step)
 
     try:
-        name, own_fingerprint, notice = judge.name, judge.fingerprint, judge.notice
+        notice = judge.notice
         limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
-        said = _as_verdict((yield from interpose(limited, counted)))
+        verdict = _signed(_as_verdict((yield from interpose(limited, counted))), judge)
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
-        said = _failed(error, timeout)
-    verdict = replace(
-        said,
-        judge=said.judge or name,
-        fingerprint=said.fingerprint or own_fingerprint,
-        calls=said.calls or calls,
-        seconds=clock() - began,
-    )
+        verdict = _failed(error, timeout)
+        with suppress(Exception):  # a judge that can't even tell its name
+            verdict = _signed(verdict, judge)
     if notice is not None:
-        warn_once(notice, "notice", str(name))
+        warn_once(notice, "notice", str(verdict.judge))
     _tell_malformed(verdict)
-    return verdict
+    return replace(verdict, calls=verdict.calls or calls, seconds=clock() - began)
 
 
 def fingerprint(kind: str, **settings: object) -> str:
@@ -146,13 +142,17 @@ def fingerprint(kind: str, **settings: object) -> str:
 
 def _as_verdict(said: object) -> Verdict:
     if isinstance(said, Verdict):
-        return said
+        return Verdict(*(getattr(said, each.name) for each in fields(Verdict)))
     if isinstance(said, bool):
         return Verdict(Decision.SUPPORTED if said else Decision.UNSUPPORTED)
     kind = type(said)
     named = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-    detail = f"it returned {named}; a judge returns a Verdict or a bool"
+    detail = f"{_RETURNED} {named}; a judge returns a Verdict or a bool"
     return Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail=detail)
+
+
+def _signed(verdict: Verdict, judge: Judge) -> Verdict:
+    return replace(verdict, judge=verdict.judge or judge.name, fingerprint=verdict.fingerprint or judge.fingerprint)
 
 
 def _failed(error: Exception, timeout: float | None) -> Verdict:
@@ -167,12 +167,13 @@ def _failed(error: Exception, timeout: float | None) -> Verdict:
 
 
 def _tell_malformed(verdict: Verdict) -> None:
+    """Warn once a judge, in our own words: the detail of somebody else's verdict may quote what nobody should see."""
     if verdict.reason is not Reason.VERDICT_MALFORMED:
         return
-    message = f"the judge {verdict.judge} replied, but not with a verdict: {verdict.detail}."
+    said, detail = f"the judge {verdict.judge} replied, but not with a verdict", verdict.detail or ""
     if verdict.prompt_version is not None:
-        message += (
-            " Nothing passes without the literal word; `groundguard doctor` shows what the judge says and how to change"
-            " it."
-        )
-    warn_once(message, "malformed", str(verdict.fingerprint))
+        said += f": {detail}. Nothing passes without the literal word; `groundguard doctor` shows what the judge says"
+        said += " and how to change it"
+    elif detail.startswith(_RETURNED):
+        said += f": {detail}"
+    warn_once(f"{said}.", "malformed", str(verdict.fingerprint))

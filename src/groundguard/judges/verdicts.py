@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from groundguard.fields import is_list, is_mapping
+from groundguard.fields import exact, is_list, is_mapping
 from groundguard.models.base import Prompt, Reply
 from groundguard.records import Decision, Reason
 from groundguard.text import is_invisible
@@ -31,7 +31,8 @@ _FINISHED = frozenset(
 )
 
 _THOUGHTS = frozenset({"reasoning", "thinking", "redacted_thinking", "reasoning_content"})
-_LONGEST_WORD = 12
+_LONGEST_WORD = 30
+_LONGEST_TOKEN = 12
 _LEAST_WORDS = 50
 _RULER = re.compile(r"(\S)\1{3,}")
 
@@ -98,7 +99,7 @@ def read(reply: Reply, sent: Prompt, parse: Callable[[str], Decision | None] = l
 def text_of(content: object) -> str:
     """The text of a message: text blocks joined, blocks that the provider marked as thoughts dropped."""
     if isinstance(content, str):
-        return content
+        return exact(content)
     if is_list(content) and content:
         return "".join(map(_block_text, content))
     raise _malformed(content)
@@ -125,11 +126,15 @@ def shape(text: str) -> str:
 
 
 def least_tokens(text: str) -> int:
-    """A number of tokens that no usual tokenizer stays below: one a word, more for very long words.
+    """A number of tokens that no usual tokenizer stays below: one a word, more for what may be several.
 
     A ruler such as `--------` counts as one character: some tokenizers have one token for it.
     """
-    return sum(-(-len(word) // _LONGEST_WORD) for word in _RULER.sub(r"\1", text).split())
+    return sum(map(_least_of, _RULER.sub(r"\1", text).split()))
+
+
+def _least_of(word: str) -> int:
+    return 1 if word.isascii() and len(word) <= _LONGEST_WORD else -(-len(word) // _LONGEST_TOKEN)
 
 
 _PADDING: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -179,8 +184,10 @@ def _finish(reason: object) -> str:
 
 def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
     seen = reply.usage.input_tokens if reply.usage else None
+    if seen is None or seen <= 0:
+        return
     least = least_tokens(sent.text)
-    if seen is not None and least >= _LEAST_WORDS and 0 < seen < least:
+    if least >= _LEAST_WORDS and seen < least:
         detail = f"the judge saw a cut prompt: {seen} tokens reported where at least {least} were sent"
         raise _Unreadable(Reason.JUDGE_TRUNCATED, detail, text)
 
@@ -188,12 +195,12 @@ def _check_prompt(reply: Reply, sent: Prompt, text: str) -> None:
 def _block_text(block: object) -> str:
     if is_mapping(block):
         kind = str(block.get("type"))
-        if kind in _THOUGHTS:
+        if kind in _THOUGHTS or block.get("thought") is True:
             return ""
         if kind == "refusal":
             raise _Unreadable(Reason.JUDGE_REFUSED, "the judge refused", str(block.get("refusal") or "") or None)
         if kind == "text" and isinstance(block.get("text"), str):
-            return str(block["text"])
+            return exact(block["text"])
     raise _malformed(block, "a text block")
 
 

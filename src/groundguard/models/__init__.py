@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from groundguard.errors import UsageError
+from groundguard.flow.steps import told
 from groundguard.models.base import Model, Prompt, Reply
 from groundguard.models.function import FunctionModel
 
@@ -35,7 +36,7 @@ def as_model(model: object) -> Model:
         return FunctionModel(model)
     raise UsageError(
         "a model is 'openai:NAME', OpenAIModel(client, 'NAME'), a LangChain chat model or a function;"
-        f" got {model!r:.80}"
+        f" got {told(model)}"
     )
 
 
@@ -43,8 +44,7 @@ def _named(text: str) -> Model:
     provider, colon, name = text.partition(":")
     if provider != "openai" or not colon or not name.strip():
         raise UsageError(
-            f"a model's name reads 'openai:NAME', not {text!r}; any OpenAI-compatible server will do, by its"
-            " OPENAI_BASE_URL"
+            "a model's name reads 'openai:NAME'; any OpenAI-compatible server will do, by its OPENAI_BASE_URL"
         )
     from groundguard.models.openai import OpenAIModel  # noqa: PLC0415  # openai loads where it is used
 

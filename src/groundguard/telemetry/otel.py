@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Generator, Mapping
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from opentelemetry import metrics, trace
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach, detach
 
 from groundguard.records import Decision, Response
 from groundguard.telemetry import names
@@ -33,8 +33,15 @@ class Span:
     @contextlib.contextmanager
     def current(self) -> Generator[None]:
         """Make the span current around one outside call."""
-        with trace.use_span(self._span, end_on_exit=False, record_exception=False, set_status_on_exception=False):
+        token = None
+        with contextlib.suppress(Exception):
+            token = attach(self.context())
+        try:
             yield
+        finally:
+            with contextlib.suppress(Exception):
+                if token is not None:
+                    detach(token)
 
     def set(self, attributes: Mapping[str, AttributeValue | None]) -> None:
         """Set attributes, leaving out those that are None."""
@@ -78,5 +85,8 @@ def _counter(name: str, description: str) -> metrics.Counter:
 
 @functools.cache
 def library_version() -> str:
-    """The installed version of groundguard."""
-    return version("groundguard-rag")
+    """The installed version of groundguard; `unknown` where it was copied in without its metadata."""
+    try:
+        return version("groundguard-rag")
+    except PackageNotFoundError:
+        return "unknown"

@@ -11,6 +11,7 @@ from groundguard.flow.steps import Call, Callee
 from groundguard.guard import Guard
 from groundguard.judges import FactCheck, FunctionJudge, Judge, as_judge, fingerprint, judged
 from groundguard.models import Reply
+from groundguard.policy import as_policy
 from groundguard.records import Chunk, Claim, Decision, Exchange, Reason, Status, Usage, Verdict
 from groundguard.retry import Retry
 from groundguard.testing import ScriptedJudge, ScriptedModel
@@ -242,7 +243,7 @@ def test_a_judge_that_returns_its_verdict_instead_of_a_flow_does_not_pass():
     assert NoFlow(True)(EXCHANGE).reason is Reason.JUDGE_ERROR
 
 
-PASSING_THROUGH = [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError]
+PASSING_THROUGH = [KeyboardInterrupt, SystemExit, GeneratorExit]
 
 
 @pytest.mark.parametrize("kind", PASSING_THROUGH)
@@ -280,13 +281,74 @@ def test_a_cancelled_task_is_cancelled_and_gets_no_verdict(timeout):
     asyncio.run(cancel())
 
 
-@pytest.mark.parametrize("kind", [GeneratorExit, asyncio.CancelledError])
-def test_what_must_reach_the_caller_reaches_it_in_the_async_door(kind):
+def test_what_must_reach_the_caller_reaches_it_in_the_async_door():
     async def ask():
-        with pytest.raises(kind):
-            await arun(judged(as_judge(asays(kind("stop"))), EXCHANGE))
+        with pytest.raises(GeneratorExit):
+            await arun(judged(as_judge(asays(GeneratorExit("stop"))), EXCHANGE))
 
     asyncio.run(ask())
+
+
+@pytest.mark.parametrize("timeout", [None, 30])
+def test_a_judge_that_is_cancelled_from_inside_has_failed_and_cancels_nobody(timeout):
+    async def ask():
+        return await arun(judged(as_judge(asays(asyncio.CancelledError("stop"))), EXCHANGE, timeout=timeout))
+
+    by_plain = run(judged(as_judge(says(asyncio.CancelledError("stop"))), EXCHANGE, timeout=timeout))
+    for verdict in (asyncio.run(ask()), by_plain):
+        assert (verdict.decision, verdict.reason) == (Decision.UNKNOWN, Reason.JUDGE_ERROR)
+        assert verdict.detail == "the call was cancelled from inside"
+
+
+class OwnVerdict(Verdict):
+    def __init__(self, *, supported):
+        super().__init__(Decision.SUPPORTED if supported else Decision.UNSUPPORTED)
+
+
+class Proxy:
+    """Has every attribute, as clients of remote procedures do."""
+
+    def __getattr__(self, name):
+        return Proxy()
+
+    def __call__(self, exchange):
+        return True
+
+
+class Nameless(ScriptedJudge):
+    @property
+    def name(self):
+        return 7
+
+
+def test_a_verdict_of_a_class_of_ones_own_is_taken_for_what_it_says():
+    verdict = as_judge(says(OwnVerdict(supported=True)))(EXCHANGE)
+    assert type(verdict) is Verdict
+    assert verdict.decision is Decision.SUPPORTED
+
+
+def test_a_judge_that_has_every_attribute_is_called_by_its_class():
+    assert as_judge(Proxy())(EXCHANGE).judge == "Proxy"
+
+
+def test_a_judge_with_an_impossible_name_has_failed():
+    verdict = Nameless(True)(EXCHANGE)
+    assert (verdict.decision, verdict.reason) == (Decision.UNKNOWN, Reason.JUDGE_ERROR)
+
+
+def test_the_warning_of_a_malformed_verdict_quotes_nothing_of_the_judges():
+    own = Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail="it said CANARY")
+    with pytest.warns(GroundguardWarning, match="replied, but not with a verdict") as told:
+        assert as_judge(says(own))(EXCHANGE).detail == "it said CANARY"
+    assert "CANARY" not in str(told[0].message)
+
+
+@pytest.mark.parametrize("make", [as_judge, as_policy, FactCheck, lambda thing: Guard(says(True), retriever=thing)])
+@pytest.mark.parametrize("thing", [{"api_key": "CANARY"}, ["CANARY"], "CANARY"])
+def test_an_error_tells_the_type_of_a_wrong_argument_and_not_its_value(make, thing):
+    with pytest.raises(UsageError) as raised:
+        make(thing)
+    assert "CANARY" not in str(raised.value)
 
 
 def test_a_wiring_mistake_is_raised_and_never_a_verdict():
@@ -344,11 +406,11 @@ def test_a_judge_is_itself_and_a_function_becomes_one():
 @pytest.mark.parametrize(
     ("thing", "message"),
     [
-        ("openai:gpt", r"a judge is a value, not a string: write FactCheck\('openai:gpt'\) or Lexical\(\)"),
-        (None, r"a judge is FactCheck\(model\), Lexical\(\) or a function .*; got None"),
-        (True, "got True"),
+        ("openai:gpt", r"a judge is a value, not a string: write FactCheck\('openai:NAME'\) or Lexical\(\)"),
+        (None, r"a judge is FactCheck\(model\), Lexical\(\) or a function .*; got a NoneType"),
+        (True, "got a bool"),
         (FactCheck, r"not a class: write FactCheck\(\.\.\.\)"),
-        (dict, "got <class"),
+        (dict, "got the class dict"),
         (ScriptedJudge, r"not a class: write ScriptedJudge\(\.\.\.\)"),
         ([says(True)], "got "),
     ],

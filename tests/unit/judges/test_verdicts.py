@@ -159,6 +159,7 @@ def test_content_that_is_no_text_is_malformed_and_names_its_type(content, detail
         ([{"type": "reasoning", "text": "no no"}, {"type": "text", "text": "yes"}], "yes"),
         ([{"type": "reasoning_content", "text": "no"}, {"type": "text", "text": "no"}], "no"),
         ([{"type": "thinking", "thinking": "yes"}], ""),
+        ([{"type": "text", "text": "yes", "thought": True}, {"type": "text", "text": "no"}], "no"),
     ],
 )
 def test_text_blocks_are_joined_and_marked_thoughts_dropped(content, text):
@@ -305,7 +306,7 @@ def test_a_short_prompt_is_not_counted():
         ("one", 1),
         ("one two\nthree", 3),
         ("abcdefghijkl", 1),
-        ("abcdefghijklm", 2),
+        ("abcdefghijklm", 1),
         ("-" * 80, 1),
         ("|" + "-" * 78 + "|", 1),
         ("=" * 80 + "\n" + "#" * 80, 2),

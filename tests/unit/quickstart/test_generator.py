@@ -138,7 +138,7 @@ def test_retries_when_asked():
 def test_a_row_and_a_sentence_are_read_as_two_statements():
     row = "| the desk lamp in brass with a shade of linen | 20 euros |"
     chunks = (Chunk(f"| lamp | price |\n|---|---|\n{row}\n\nDelivery of it takes 3 days."),)
-    answer = ExtractiveGenerator()("What is the price in euros, and the delivery in days?", chunks)
+    answer = ExtractiveGenerator()("How many euros is the desk lamp, and how many days is delivery?", chunks)
     quotes = ["the desk lamp in brass with a shade of linen | 20 euros", "Delivery of it takes 3 days."]
     assert [statement.text for statement in statements(answer)] == quotes
 

@@ -20,27 +20,34 @@ _EXACT = 1.5
 
 @dataclass(frozen=True)
 class Window:
-    """One sentence of a chunk and what may be borrowed for it: its neighbours and the chunk's first sentence.
+    """One sentence of a chunk, its neighbours, and the chunk's first sentence.
 
     Attributes:
         core: The sentence itself.
         around: The other sentences.
+        linked: Those of them of which the later one points back or begins with a word of the other. Only they lend.
         chunk: The chunk's position, from 0.
     """
 
     core: Reading
     around: tuple[Reading, ...]
+    linked: tuple[Reading, ...]
     chunk: int
 
     @cached_property
     def nearby(self) -> frozenset[str]:
-        """What the neighbours say."""
-        return frozenset[str]().union(*(reading.bases for reading in self.around))
+        """What all its sentences say."""
+        return self.core.bases.union(*(reading.bases for reading in self.around))
+
+    @cached_property
+    def lent(self) -> frozenset[str]:
+        """What may be borrowed for the sentence."""
+        return frozenset[str]().union(*(reading.bases for reading in self.linked))
 
     @cached_property
     def numbers(self) -> tuple[Token, ...]:
-        """The numbers of all its sentences."""
-        return tuple(token for reading in (self.core, *self.around) for token in reading.numbers)
+        """The numbers that may be borrowed."""
+        return tuple(token for reading in self.linked for token in reading.numbers)
 
 
 class Evidence:
@@ -90,7 +97,9 @@ class Evidence:
     def _window(self, place: int) -> Window:
         chunk, first, last = self._homes[place]
         near = {first, *range(max(first, place - 1), min(last, place + 2))} - {place}
-        return Window(self._readings[place], tuple(self._readings[other] for other in sorted(near)), chunk)
+        linked = {other for other in near if self._readings[max(place, other)].about(self._readings[min(place, other)])}
+        around, links = ([self._readings[other] for other in sorted(some)] for some in (near, linked))
+        return Window(self._readings[place], tuple(around), tuple(links), chunk)
 
 
 def _bases(token: Token) -> tuple[str, ...]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from groundguard.errors import UsageError
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges.base import Judge, fingerprint
 from groundguard.judges.lexical.evidence import Evidence, Window
 from groundguard.judges.lexical.match import Match, about_another, match
+from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.tokens import Reading, read
-from groundguard.judges.lexical.words import ANAPHORA
+from groundguard.judges.lexical.words import ANAPHORA, ASKING
 from groundguard.judges.statements import Statement, statements
 from groundguard.records import Chunk, Claim, Decision, Exchange, Verdict
 
@@ -19,6 +21,7 @@ _VERSION = "lexical/1"
 _FRAGMENT = 3
 _ON_TOPIC = 0.4
 _AS_GOOD = 1e-6
+_START = Token("")
 
 _HONEST = (
     "Lexical() compares words, numbers, names and negation with the chunks and understands nothing: the real thing is"
@@ -134,20 +137,27 @@ def _matches(reading: Reading, evidence: Evidence, question: Reading) -> list[Ma
 def _on_topic(found: Match, reading: Reading, window: Window, question: Reading) -> Match:
     """What only answers or points back must stand where the chunk speaks of the question."""
     fragment = len(reading.content) < _FRAGMENT
-    points_back = bool(reading.tokens) and reading.tokens[0].text.casefold() in ANAPHORA
+    points_back = reading.tokens[0].text.casefold() in ANAPHORA
     missing: tuple[str, ...] = ()
     if fragment:
         missing = _unasked(reading, window, question)
     if (fragment or points_back) and not missing and question.names and not question.names & window.core.bases:
-        missing = tuple(about_another(window.core, reading.bases | question.bases))
+        others = about_another(window.core, reading.bases | question.bases)
+        missing = tuple(f"{name} (the passage is about it)" for name in others)
     return found.against(missing) if missing else found
 
 
 def _unasked(reading: Reading, window: Window, question: Reading) -> tuple[str, ...]:
-    """The words of the question that the window lacks, if it lacks too many."""
-    asked = {token: 1 + (token.counts > 1) + (token.base in question.names) for token in question.content}
-    asked = {token: weight for token, weight in asked.items() if token.base not in reading.bases}
-    lacking = {token: weight for token, weight in asked.items() if token.base not in window.core.bases | window.nearby}
-    if sum(lacking.values()) <= (1 - _ON_TOPIC) * sum(asked.values()):
+    """The words of the question that neither the window nor the statement has, if they are too many.
+
+    The word after `how`, `what` or `which` says only what kind of answer is wanted.
+    """
+    asked = {
+        token: 1 + token.specific + (token.base in question.names)
+        for before, token in pairwise((_START, *question.tokens))
+        if token.counts and before.base not in ASKING
+    }
+    lacking = [token for token in asked if token.base not in window.nearby | reading.bases]
+    if sum(map(asked.__getitem__, lacking)) <= (1 - _ON_TOPIC) * sum(asked.values()):
         return ()
-    return tuple(dict.fromkeys(token.text for token in lacking))
+    return tuple(dict.fromkeys(f"{token.text} (of the question)" for token in lacking))

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from groundguard.judges.lexical.evidence import Window
 from groundguard.judges.lexical.numbers import Token
-from groundguard.judges.lexical.order import swapped
+from groundguard.judges.lexical.order import misplaced, swapped
 from groundguard.judges.lexical.tokens import Reading, beside
-from groundguard.judges.lexical.words import ANAPHORA, APPROXIMATE, PREFIXES
+from groundguard.judges.lexical.words import APPROXIMATE, PREFIXES
 
 _BORROWED = 0.8
 _CONFLICT = 0.5
@@ -45,39 +45,41 @@ class Match(NamedTuple):
 def match(statement: Reading, window: Window, weight: Callable[[Token], float]) -> Match:
     """Hold a statement that asserts something against a window."""
     shares = [
-        (weight(token), _found(statement, at, window), token, at)
-        for at, token in enumerate(statement.tokens)
-        if token.counts
+        (weight(token), _found(statement, at, window), at) for at, token in enumerate(statement.tokens) if token.counts
     ]
     total = sum(share for share, *_ in shares)
-    score = sum(share * found for share, found, *_ in shares) / total
-    core = sum(share for share, found, *_ in shares if found == 1) / total
-    missing = tuple(dict.fromkeys(token.text for _, found, token, _ in shares if not found))
-    result = Match(score, missing, conflict=False, chunk=window.chunk, core=core)
-    against = [token.text for _, found, token, at in shares if not found and _vital(statement, at, window.core)]
-    against += _against(statement, window)
-    return result.against(tuple(against)) if against else result
+    score = sum(share * found for share, found, _ in shares) / total
+    core = sum(share for share, found, _ in shares if found == 1) / total
+    missing: list[str] = []
+    vital = False
+    for _, found, at in shares:
+        if found < 1:
+            token = statement.tokens[at]
+            other = None if found else _instead(statement, at, window.core)
+            vital = vital or other is not None or (not found and (token.exact or token.base in statement.names))
+            missing.append(f"{token.text} (in another sentence)" if found else _told(token, other))
+    result = Match(score, tuple(dict.fromkeys(missing)), conflict=False, chunk=window.chunk, core=core)
+    against = tuple(_against(statement, window.core))
+    return result.against(against) if vital or against else result
 
 
-def _vital(statement: Reading, at: int, core: Reading) -> bool:
-    """Whether a token must not be missing: numbers, names, and words in whose place the sentence has another."""
-    token = statement.tokens[at]
-    return token.exact or token.base in statement.names or _instead(statement, at, core)
+def _told(token: Token, other: Token | None) -> str:
+    return token.text if other is None else f"{token.text} (the passage says {other.text})"
 
 
 def _found(statement: Reading, at: int, window: Window) -> float:
-    """How far the window says one token of the statement: 1 in its own sentence, less in a neighbour, else 0."""
+    """How far the window says one token of the statement: 1 in its own sentence, less in a linked one, else 0."""
     token = statement.tokens[at]
     if token.values:
         approximate = any(t.text.casefold() in APPROXIMATE for t in statement.tokens[max(0, at - 3) : at])
         if any(_equal(token, other, approximate=approximate) for other in window.core.numbers):
             return 1
-        return _BORROWED * any(_equal(token, other, approximate=approximate) for other in window.numbers)
-    if token.base in window.core.bases or any(_opposed(token, statement, window.core)):
+        lent = any(_equal(token, other, approximate=approximate) for other in window.numbers)
+    elif token.base in window.core.bases or any(_opposed(token, statement, window.core)):
         return 1
-    if token.base in window.nearby and not _replaced(statement, at, window.core):
-        return _BORROWED
-    return 0
+    else:
+        lent = token.base in window.lent
+    return _BORROWED * (lent and not _replaced(statement, at, window.core))
 
 
 def _equal(token: Token, other: Token, *, approximate: bool) -> bool:
@@ -99,8 +101,11 @@ def _rounds(rounded: Decimal, exact: Decimal) -> bool:
 
 
 def _replaced(statement: Reading, at: int, core: Reading) -> bool:
-    """Whether the sentence has another word where this one would stand, or is about another name than this one."""
-    name = statement.tokens[at].capital and any(about_another(core, statement.bases))
+    """Whether the sentence has another word, number or name where this one would stand."""
+    token = statement.tokens[at]
+    if token.exact:
+        return any(other.base not in statement.bases for other in core.tokens if other.exact)
+    name = token.capital and any(about_another(core, statement.bases))
     return name or any(_another_beside(statement, at, step, core) for step in (1, -1))
 
 
@@ -115,16 +120,30 @@ def _another_beside(statement: Reading, at: int, step: int, core: Reading) -> bo
     return any(other is not None and other.specific and other.base not in statement.bases for other in others)
 
 
-def _instead(statement: Reading, at: int, core: Reading) -> bool:
-    """Whether the sentence is the same on both sides of this word, and has another one between."""
-    tokens = statement.tokens
-    sides = _base(beside(tokens, at, -1)), _base(beside(tokens, at, 1))
-    return sides != ("", "") and any(
-        token.specific
-        and token.base not in statement.bases
-        and sides == (_base(beside(core.tokens, place, -1)), _base(beside(core.tokens, place, 1)))
-        for place, token in enumerate(core.tokens)
+def _instead(statement: Reading, at: int, core: Reading) -> Token | None:
+    """What the sentence has in this token's place: a number of the same kind, or a word between the same two.
+
+    Before a number any word will do for a general one: `refunds take 14 days` says `refunds are paid in 14 days`.
+    """
+    token = statement.tokens[at]
+    if token.values:
+        others = (other for other in core.numbers if other.base not in statement.bases)
+        return next((other for other in others if other.kind == token.kind), None)
+    sides = _sides(statement.tokens, at)
+    if sides == ("", "") or (not token.specific and sides[1].startswith("#")):
+        return None
+    return next(
+        (
+            other
+            for place, other in enumerate(core.tokens)
+            if other.specific and other.base not in statement.bases and sides == _sides(core.tokens, place)
+        ),
+        None,
     )
+
+
+def _sides(tokens: tuple[Token, ...], at: int) -> tuple[str, str]:
+    return _base(beside(tokens, at, -1)), _base(beside(tokens, at, 1))
 
 
 def _base(token: Token | None) -> str:
@@ -133,7 +152,7 @@ def _base(token: Token | None) -> str:
 
 def about_another(core: Reading, known: frozenset[str]) -> Iterator[str]:
     """Names outside `known` that a sentence is about, unless it points back to a sentence before."""
-    if any(token.text.casefold() in ANAPHORA for token in core.tokens):
+    if core.points_back:
         return
     first = next((token for token in core.tokens if token.counts), None)
     for token in core.tokens:
@@ -142,11 +161,12 @@ def about_another(core: Reading, known: frozenset[str]) -> Iterator[str]:
             yield token.text
 
 
-def _against(statement: Reading, window: Window) -> Iterator[str]:
-    yield from _turned_round(statement, window.core)
-    yield from _prefixed(statement, window.core)
-    yield from _attached(statement, window.core)
-    yield from swapped(statement, window.core)
+def _against(statement: Reading, core: Reading) -> Iterator[str]:
+    yield from _turned_round(statement, core)
+    yield from _prefixed(statement, core)
+    yield from _attached(statement, core)
+    yield from swapped(statement, core)
+    yield from misplaced(statement, core)
 
 
 def _turned_round(statement: Reading, core: Reading) -> Iterator[str]:
@@ -154,17 +174,18 @@ def _turned_round(statement: Reading, core: Reading) -> Iterator[str]:
     for mine, theirs in ((statement, core), (core, statement)):
         for negation in mine.negations:
             head = mine.tokens[negation.head]
-            negated = theirs.reached if head.sign < 0 else theirs.negated
+            opposite = head.sign < 0
+            negated = theirs.reached if opposite else theirs.negated
             shared = any(mine.tokens[place].base in negated for place in negation.reach)
             if not shared and head.base in theirs.affirmed - mine.affirmed:
-                yield _surface(statement, head.base)
+                yield _surface(statement, head.base) + (" (the opposite)" if opposite else " (a negation differs)")
 
 
 def _prefixed(statement: Reading, core: Reading) -> Iterator[str]:
     """Words such as `uncertain` where the sentence has `certain`."""
     for token in statement.content:
         if token.base not in core.bases and any(not turned for turned in _opposed(token, statement, core)):
-            yield token.text
+            yield f"{token.text} (the opposite)"
 
 
 def _opposed(token: Token, statement: Reading, core: Reading) -> list[bool]:
@@ -189,8 +210,8 @@ def _attached(statement: Reading, core: Reading) -> Iterator[str]:
     counted = [(n, noun) for n, noun in _pairs(core)]
     for number, noun in _pairs(statement):
         others = [other for other, same in counted if (same.base, same.sign) == (noun.base, noun.sign)]
-        if others and not any(_equal(number, other, approximate=True) for other in others):
-            yield f"{number.text} {noun.text}"
+        if number.base in core.bases and others and not any(_equal(number, o, approximate=True) for o in others):
+            yield f"{number.text} {noun.text} (the passage says {others[0].text} {noun.text})"
 
 
 def _pairs(reading: Reading) -> Iterator[tuple[Token, Token]]:

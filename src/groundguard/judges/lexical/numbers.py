@@ -39,6 +39,13 @@ class Token(NamedTuple):
     unit: tuple[str, Decimal] | None = None
 
     @property
+    def kind(self) -> str:
+        """What may stand in its place: a number with a unit of the same dimension, a month, another name; else empty."""
+        if self.values:
+            return f"# {self.unit[0]}" if self.unit else "#"
+        return ("month" if self.base.startswith("month ") else "name") if self.capital else ""
+
+    @property
     def specific(self) -> bool:
         """Whether it is more than a general word."""
         return self.counts > 1

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.tokens import Reading, beside
-from groundguard.judges.lexical.words import ORDERED
+from groundguard.judges.lexical.words import CLAUSES, ORDERED
 
 _LONGEST_SWAP = 8
 _LONGEST_ORDER = 60
@@ -23,6 +24,55 @@ def swapped(statement: Reading, core: Reading) -> Iterator[str]:
         yield from _voice_changed(statement, core, mine, theirs)
 
 
+def misplaced(statement: Reading, core: Reading) -> Iterator[str]:
+    """Numbers and names that another clause says of another thing: `A costs 40 euros and B 90`, `B costs 40 euros`."""
+    mine, theirs = _order(statement), _order(core)
+    for base in sorted(mine.keys() & theirs.keys(), key=mine.__getitem__)[:_LONGEST_ORDER]:
+        kind = core.tokens[theirs[base]].kind
+        if kind:
+            before = {word for word, place in mine.items() if place < mine[base] and word in theirs}
+            other = _of_the_next(statement, core, theirs[base], kind, before) or (
+                _of_the_one_before(statement, core, theirs[base], kind, before) if kind[0] == "#" else None
+            )
+            if other is not None:
+                yield f"{statement.tokens[mine[base]].text} (the passage says {other.text})"
+
+
+def _of_the_next(
+    statement: Reading, core: Reading, place: int, kind: str, before: set[str]
+) -> Token | None:
+    """The next token of this kind, if what the statement says before its own stands right before that one."""
+    left = owned = False
+    for token in core.tokens[place + 1 : place + _LONGEST_ORDER]:
+        if token.kind == kind and token.base not in statement.bases:
+            return token if owned else None
+        left = left or _parts(token)
+        owned = owned or (left and token.base in before)
+    return None
+
+
+def _of_the_one_before(
+    statement: Reading, core: Reading, place: int, kind: str, before: set[str]
+) -> Token | None:
+    """The last token of this kind, if this one's clause has its own subject, and the statement has that one's."""
+    other: Token | None = None
+    left = own = False
+    for token in reversed(core.tokens[max(0, place - _LONGEST_ORDER) : place]):
+        if other is not None and token.specific and token.base in before:
+            return other
+        if token.kind == kind and other is None:
+            if not (left and own) or token.base in statement.bases:
+                return None
+            other = token
+        left = left or _parts(token)
+        own = own or (not left and token.specific and token.base not in statement.bases)
+    return None
+
+
+def _parts(token: Token) -> bool:
+    return not token.base or token.text.casefold() in CLAUSES
+
+
 def _two_swapped(statement: Reading, shared: list[str], mine: dict[str, int], theirs: dict[str, int]) -> Iterator[str]:
     """Two words that changed places while all shared words between them kept theirs."""
     for at, first in enumerate(shared):
@@ -33,7 +83,7 @@ def _two_swapped(statement: Reading, shared: list[str], mine: dict[str, int], th
                 if place < theirs[shared[at + 1]] and previous < theirs[first]:
                     segment = shared[at : last + 1]
                     if not _listed(statement, [mine[base] for base in segment]):
-                        yield f"{statement.tokens[mine[first]].text} … {statement.tokens[mine[shared[last]]].text}"
+                        yield f"{statement.tokens[mine[first]].text} … {statement.tokens[mine[shared[last]]].text} (swapped)"
                 break
             previous = place
 
@@ -48,7 +98,7 @@ def _names_swapped(
             continue
         moved = [base for base in names if (mine[base] < mine[middle]) != (theirs[base] < theirs[middle])]
         if len({mine[base] < mine[middle] for base in moved}) > 1:
-            yield " … ".join(statement.tokens[mine[base]].text for base in moved)
+            yield " … ".join(statement.tokens[mine[base]].text for base in moved) + " (swapped)"
             return
 
 
@@ -65,7 +115,7 @@ def _voice_changed(statement: Reading, core: Reading, mine: dict[str, int], thei
         if places[base] < places.get(verb.base, 0)
     )
     if patient and others[agent.base] > others[verb.base]:
-        yield f"{verb.text} by {agent.text}"
+        yield f"{verb.text} by {agent.text} (swapped)"
 
 
 def _order(reading: Reading) -> dict[str, int]:

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from groundguard.judges.lexical.numbers import Token, date, joined, number
-from groundguard.judges.lexical.words import ACRONYMS, BREAKS, DEGREES, MONTHS, NEGATORS, STOP, look_up
+from groundguard.judges.lexical.words import ACRONYMS, ANAPHORA, BREAKS, DEGREES, MONTHS, NEGATORS, STOP, look_up
 
 _REACH = 3
 _LONGEST_ACRONYM = 5
@@ -50,6 +50,16 @@ class Reading:
     def asks(self) -> bool:
         """Whether it is a question: no evidence for a statement."""
         return any(token.text == "?" for token in self.tokens[-1:])
+
+    @cached_property
+    def points_back(self) -> bool:
+        """Whether a pronoun in it may speak of what a sentence before said."""
+        return any(token.text.casefold() in ANAPHORA for token in self.tokens)
+
+    def about(self, before: Reading) -> bool:
+        """Whether it seems to go on about a sentence before it."""
+        first = next(iter(self.content), None)
+        return self.points_back or (first is not None and first.specific and first.base in before.bases)
 
     @cached_property
     def bases(self) -> frozenset[str]:

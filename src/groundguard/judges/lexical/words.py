@@ -37,9 +37,9 @@ ACRONYMS = _set("US WHO")
 GENERAL = _set("""
     add allow appear ask begin believe belong bring call carry cause come comprise concern consider consist
     contain continue cost cover create describe different example explain feature find focus form found general
-    give given go good great help hold important include involve keep key know large lead lie live locate look
-    made main make mean mention name need new number occur offer open part people place play provide put
-    question refer relate remain report require run said saw say see seem serve set several show situated small
+    give given go good great help hold important include involve keep key know large last lead lie live locate look
+    made main make mean mention name need new number occur offer open part people place play possible price provide
+    put question refer relate remain report require run said saw say see seem serve set several show situated small
     stand start state stay such take tell term think time try type use used variety want way work year
 """)
 """English words so general that a paraphrase changes them first."""
@@ -55,11 +55,17 @@ NEGATORS = _set("""
 BREAKS = _set("and but or because while which who although though if unless however whereas so when")
 """Words at which the reach of a negation ends."""
 
+CLAUSES = _set("and but while whereas")
+"""Words between two clauses that each have a subject."""
+
 DEGREES = _set("very too so quite yet ever always fully entirely completely necessarily only just more")
 """Words that a negation passes over."""
 
 ANAPHORA = _set("it its he him his she her hers they them their theirs this these that those there such both")
 """Words that point to a sentence before."""
+
+ASKING = _set("how what which")
+"""Words after which a question names the kind of answer it wants: `how long`, `what colour`."""
 
 ORDERED = _set("from to than by")
 """Function words whose place matters."""

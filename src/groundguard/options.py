@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from groundguard.errors import UsageError
+from groundguard.fields import exact
 from groundguard.flow.steps import Callee, as_callee, told
 
 
@@ -33,7 +34,7 @@ def text(value: object, what: str) -> str:
     """A string."""
     if not isinstance(value, str):
         raise UsageError(f"the {what} must be a string, not {type(value).__name__}")
-    return value
+    return exact(value)
 
 
 def seconds(timeout: object) -> float | None:

@@ -103,8 +103,8 @@ def _rounds(rounded: Decimal, exact: Decimal) -> bool:
 def _replaced(statement: Reading, at: int, core: Reading) -> bool:
     """Whether the sentence has another word, number or name where this one would stand."""
     token = statement.tokens[at]
-    if token.exact:
-        return any(other.base not in statement.bases for other in core.tokens if other.exact)
+    if token.values:
+        return any(other.kind == token.kind and other.base not in statement.bases for other in core.numbers)
     name = token.capital and any(about_another(core, statement.bases))
     return name or any(_another_beside(statement, at, step, core) for step in (1, -1))
 
@@ -123,14 +123,14 @@ def _another_beside(statement: Reading, at: int, step: int, core: Reading) -> bo
 def _instead(statement: Reading, at: int, core: Reading) -> Token | None:
     """What the sentence has in this token's place: a number of the same kind, or a word between the same two.
 
-    Before a number any word will do for a general one: `refunds take 14 days` says `refunds are paid in 14 days`.
+    Any word will do for a general one that has no opposite: `refunds take 14 days`, `refunds are paid in 14 days`.
     """
     token = statement.tokens[at]
     if token.values:
         others = (other for other in core.numbers if other.base not in statement.bases)
         return next((other for other in others if other.kind == token.kind), None)
     sides = _sides(statement.tokens, at)
-    if sides == ("", "") or (not token.specific and sides[1].startswith("#")):
+    if sides == ("", "") or not (token.specific or token.has_opposite):
         return None
     return next(
         (

@@ -14,6 +14,7 @@ _LONGEST_NUMBER = 28
 _LARGEST = 10**15
 _THOUSANDS = 3
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+_YEAR = re.compile(r"#[12]\d{3}")
 _CURRENCIES = frozenset("$€£¥")
 
 
@@ -40,10 +41,16 @@ class Token(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What may stand in its place: a number with a unit of the same dimension, a month, another name; else empty."""
+        """What else may stand in its place: a number of the same dimension, a year, a month, a name; else empty."""
         if self.values:
-            return f"# {self.unit[0]}" if self.unit else "#"
+            unit = self.unit[0].replace("months", "time") if self.unit else ""
+            return f"# {unit}" if unit else "# year" * bool(_YEAR.fullmatch(self.base))
         return ("month" if self.base.startswith("month ") else "name") if self.capital else ""
+
+    @property
+    def has_opposite(self) -> bool:
+        """Whether it is one of a pair of opposites."""
+        return "/" in self.base
 
     @property
     def specific(self) -> bool:

@@ -47,7 +47,7 @@ def _of_the_next(
         if token.kind == kind and token.base not in statement.bases:
             return token if owned else None
         left = left or _parts(token)
-        owned = owned or (left and token.base in before)
+        owned = owned or (left and token.base in before and (token.capital or kind[0] == "#"))
     return None
 
 

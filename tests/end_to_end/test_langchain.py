@@ -773,3 +773,25 @@ def test_cancelling_reaches_the_chain():
 
     asyncio.run(main())
     assert cancelled == [QUESTION]
+
+
+# What a judge retrieves is no evidence of the guard around it.
+
+
+@pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
+def test_what_a_judge_retrieves_is_no_evidence():
+    def judge(exchange):
+        Retriever(texts=["the judge's own"]).invoke(exchange.question)
+        record_chunks(["the judge's own"])
+        return True
+
+    inner = Guard(judge)
+
+    @Guard(ScriptedJudge(True))
+    def outer(question):
+        found = Retriever(texts=["evidence"]).invoke(question)
+        return inner.check(question, answer="evidence", chunks=found).answer
+
+    response = outer(QUESTION)
+    assert texts(response) == ["evidence"]
+    assert response.chunks_from == "events"

@@ -762,3 +762,23 @@ def test_documents_without_text_are_told_once(door: Door) -> None:
         responses = [door.ask(guard), door.ask(guard)]
     assert len(told) == 1
     assert {response.reason for response in responses} == {Reason.BLANK_CHUNKS}
+
+
+@pytest.mark.parametrize("found", [{"text": "Paris."}, "Paris.", Chunk("Paris.")])
+def test_one_document_is_not_taken_apart(found: object) -> None:
+    response = Guard(True_, retriever=lambda question: found, generator=lambda question, chunks: "Paris.").ask("Q?")
+    assert [chunk.text for chunk in response.chunks] == ["Paris."]
+
+
+@both_doors
+def test_chunks_that_are_found_while_they_are_looked_at_are_found_once(door: Door) -> None:
+    class Lazy:
+        looks = 0
+
+        def __iter__(self) -> Iterator[str]:
+            self.looks += 1
+            yield "Paris."
+
+    found = Lazy()
+    response = door.ask(Guard(True_, retriever=lambda question: found, generator=lambda question, chunks: "Paris."))
+    assert ([chunk.text for chunk in response.chunks], found.looks) == (["Paris."], 1)

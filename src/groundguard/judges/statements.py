@@ -45,7 +45,8 @@ def statements(answer: str) -> tuple[Statement, ...]:
     """Split an answer into its statements.
 
     A statement is a sentence, a list item's sentence, a heading, a table row, a line of its own, or a fenced block of
-    code, without the blanks around it. A line break ends a statement, unless it only wraps a long line.
+    code, without the blanks around it. A line break ends a statement, unless it only wraps a long line: the next line
+    goes on in lower case, or with a word that had no room before the break.
 
     Args:
         answer: Any text.
@@ -90,9 +91,16 @@ def _blocks(answer: str) -> Iterator[tuple[int, int, bool]]:
 
 def _wraps(previous: str, line: str) -> bool:
     """Whether the break between two lines only wraps a long line of prose."""
-    return len(previous.strip()) >= _SHORT_LINE and not (
-        not line.strip() or _WHOLE.match(line) or _MARKER.match(line) or _FENCE.match(line)
-    )
+    if len(previous.strip()) < _SHORT_LINE or not line.strip():
+        return False
+    if _WHOLE.match(line) or _MARKER.match(line) or _FENCE.match(line):
+        return False
+    return not (_begins(line.strip()) and len(previous.strip()) + 1 + len(line.split(None, 1)[0]) <= len(line.strip()))
+
+
+def _begins(line: str) -> bool:
+    """Whether a line may begin a sentence. It doesn't go on with one if its first word had room on the line before."""
+    return line[0].isupper() or not line[0].isalnum()
 
 
 def _sentences(answer: str, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -84,9 +84,9 @@ def _counter(name: str, description: str) -> metrics.Counter:
 
 
 @functools.cache
-def library_version() -> str:
+def library_version(distribution: str = "groundguard-rag") -> str:
     """The installed version of groundguard; `unknown` where it was copied in without its metadata."""
     try:
-        return version("groundguard-rag")
+        return version(distribution)
     except PackageNotFoundError:
         return "unknown"

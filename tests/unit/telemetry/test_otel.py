@@ -10,7 +10,7 @@ import pytest
 from opentelemetry import trace
 
 from groundguard.telemetry import names
-from groundguard.telemetry.otel import Span
+from groundguard.telemetry.otel import Span, library_version
 from support.scripts import run_script
 from support.telemetry import Spans
 
@@ -235,3 +235,55 @@ def test_a_provider_that_is_set_after_the_first_query_counts_the_next() -> None:
     assert (metric.name, point.value, dict(point.attributes)) == ("rag.queries", 1, {"status": "answered"})
     """
     )
+
+
+BROKEN_SPANS = """
+import asyncio
+from opentelemetry import trace
+from groundguard import Guard
+
+class BrokenSpan(trace.NonRecordingSpan):
+    def is_recording(self):
+        raise RuntimeError("telemetry broke")
+    set_attribute = set_attributes = set_status = end = get_span_context = is_recording
+
+class BrokenTracer(trace.NoOpTracer):
+    def start_span(self, *_, **__):
+        return BrokenSpan(trace.INVALID_SPAN_CONTEXT)
+
+class BrokenProvider(trace.NoOpTracerProvider):
+    def get_tracer(self, *_, **__):
+        return BrokenTracer()
+
+trace.set_tracer_provider(BrokenProvider())
+lost = LookupError("the user's own")
+
+def retrieve(question):
+    raise lost
+
+guard = Guard(lambda exchange: True, retriever=retrieve, generator=lambda question, chunks: "")
+for ask in (guard.ask, lambda question: asyncio.run(guard.aask(question))):
+    try:
+        ask("Q?")
+    except LookupError as error:
+        assert error is lost
+print(guard.check("Q?", answer="A", chunks=["A"]).status)
+"""
+
+
+def test_a_span_that_cannot_be_asked_anything_leaves_exceptions_alone() -> None:
+    assert run_script(BROKEN_SPANS).stdout == "answered\n"
+
+
+def test_a_context_that_cannot_be_made_is_done_without() -> None:
+    class Nowhere(Span):
+        def context(self) -> Any:
+            raise RuntimeError("telemetry broke")
+
+    before = trace.get_current_span()
+    with Nowhere("x", {}).current():
+        assert trace.get_current_span() is before
+
+
+def test_without_metadata_the_version_is_unknown() -> None:
+    assert library_version("no-such-distribution-of-groundguard") == "unknown"

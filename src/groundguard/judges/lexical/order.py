@@ -38,22 +38,18 @@ def misplaced(statement: Reading, core: Reading) -> Iterator[str]:
                 yield f"{statement.tokens[mine[base]].text} (the passage says {other.text})"
 
 
-def _of_the_next(
-    statement: Reading, core: Reading, place: int, kind: str, before: set[str]
-) -> Token | None:
-    """The next token of this kind, if what the statement says before its own stands right before that one."""
-    left = owned = False
+def _of_the_next(statement: Reading, core: Reading, place: int, kind: str, before: set[str]) -> Token | None:
+    """The next token of this kind, if its clause opens with something that the statement says of this one."""
+    opening = owned = False
     for token in core.tokens[place + 1 : place + _LONGEST_ORDER]:
         if token.kind == kind and token.base not in statement.bases:
             return token if owned else None
-        left = left or _parts(token)
-        owned = owned or (left and token.base in before and (token.capital or kind[0] == "#"))
+        owned = owned or (opening and token.base in before and (token.capital or kind[0] == "#"))
+        opening = _parts(token) or (opening and not token.counts)
     return None
 
 
-def _of_the_one_before(
-    statement: Reading, core: Reading, place: int, kind: str, before: set[str]
-) -> Token | None:
+def _of_the_one_before(statement: Reading, core: Reading, place: int, kind: str, before: set[str]) -> Token | None:
     """The last token of this kind, if this one's clause has its own subject, and the statement has that one's."""
     other: Token | None = None
     left = own = False

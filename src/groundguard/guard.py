@@ -14,22 +14,12 @@ from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
 from groundguard import options
-from groundguard.capture import (
-    Capture,
-    Found,
-    Recorder,
-    Selector,
-    as_turns,
-    deaf,
-    find_answer,
-    find_chunks,
-    freeze,
-    is_single,
-    tell,
-)
+from groundguard.capture import Capture, Found, Recorder, deaf, find_chunks, tell
+from groundguard.chunks import freeze, is_single
 from groundguard.errors import UsageError
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
+from groundguard.foreign import Selector, as_turns, find_answer
 from groundguard.judges import Judge, as_judge, judged
 from groundguard.policy import Policy, Return, as_policy
 from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict

@@ -10,25 +10,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundguard.capture import (
-    ANSWER_KEYS,
-    CHUNK_KEYS,
-    QUESTION_KEYS,
-    Capture,
-    Found,
-    Recorder,
-    Selector,
-    answer_text,
-    found_below,
-    freeze,
-    get,
-    has,
-    is_pair,
-    select,
-)
+from groundguard.capture import CHUNK_KEYS, Capture, Found, Recorder, found_below
+from groundguard.chunks import freeze
 from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
 from groundguard.flow.steps import END, Emit, Flow, Pull
+from groundguard.foreign import ANSWER_KEYS, QUESTION_KEYS, Selector, answer_text, get, has, is_pair, select
 from groundguard.records import Chunk, ChunksFrom, Response
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, repeat
 from typing import Any, Generic, TypeVar
 
-from groundguard.capture import freeze
+from groundguard.chunks import freeze
 from groundguard.errors import forget_warnings
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges import Judge

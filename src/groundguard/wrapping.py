@@ -10,10 +10,11 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
-from groundguard.capture import Capture, Selector, find_question
+from groundguard.capture import Capture
 from groundguard.errors import UsageError
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function, told
+from groundguard.foreign import Selector, find_question
 from groundguard.records import Response
 
 P = ParamSpec("P")

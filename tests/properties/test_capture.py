@@ -11,21 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundguard import Capture, Chunk
-from groundguard.capture import (
-    ANSWER_KEYS,
-    CHUNK_KEYS,
-    QUESTION_KEYS,
-    TEXT_KEYS,
-    Recorder,
-    as_chunk,
-    as_turns,
-    find_answer,
-    find_chunks,
-    find_question,
-    freeze,
-    record_chunks,
-)
+from groundguard.capture import CHUNK_KEYS, Recorder, find_chunks, record_chunks
+from groundguard.chunks import TEXT_KEYS, as_chunk, freeze
 from groundguard.errors import UsageError
+from groundguard.foreign import ANSWER_KEYS, QUESTION_KEYS, as_turns, find_answer, find_question
 from groundguard.streaming import collect
 
 KEYS = st.sampled_from(

@@ -16,23 +16,10 @@ import numpy as np
 import pytest
 
 from groundguard import Capture, Chunk, record_chunks
-from groundguard.capture import (
-    Recorder,
-    as_chunk,
-    as_turns,
-    current_recorder,
-    find_answer,
-    find_chunks,
-    find_question,
-    found_below,
-    freeze,
-    get,
-    has,
-    message_text,
-    record_event,
-    role_of,
-)
+from groundguard.capture import Recorder, current_recorder, find_chunks, found_below, record_event
+from groundguard.chunks import as_chunk, freeze
 from groundguard.errors import UsageError
+from groundguard.foreign import as_turns, find_answer, find_question, get, has, message_text, role_of
 from groundguard.records import ChunksFrom, Turn
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NoReturn, TextIO, TypeGuard
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from groundguard.capture import TEXT_KEYS, as_chunk
+from groundguard.chunks import TEXT_KEYS, as_chunk
 from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED, tell
 from groundguard.cli.options import note_judge
 from groundguard.cli.show import as_json, err

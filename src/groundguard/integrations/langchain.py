@@ -24,10 +24,11 @@ from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec
 from langchain_core.tracers.context import register_configure_hook
 
-from groundguard.capture import Capture, Recorder, current_recorder, find_question, record_event
+from groundguard.capture import Capture, Recorder, current_recorder, record_event
 from groundguard.errors import UsageError
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow
+from groundguard.foreign import find_question
 from groundguard.records import Response
 from groundguard.wrapping import Paths
 

@@ -185,6 +185,130 @@ def test_what_the_chunks_do_not_say_is_unsupported(question, answer, chunks):
     assert verdict.decision is Decision.UNSUPPORTED, verdict.claims
 
 
+# The words of the answer stand in the chunk, but in another sentence or clause: a question, an answer, a chunk.
+BORROWED = [
+    ("", "Standard delivery costs 80 euros.", "Standard delivery costs 4.90 euros. Delivery is free for orders above 80 euros."),
+    ("", "Delivery is free for orders above 4.90 euros.", "Standard delivery costs 4.90 euros. Delivery is free for orders above 80 euros."),
+    ("", "Refunds are paid within two years.", "Refunds are paid within 14 days. The warranty lasts two years."),
+    ("", "The warranty lasts 14 days.", "Refunds are paid within 14 days. The warranty lasts two years."),
+    ("", "Refunds are paid within two years.", "Refunds are paid promptly. The warranty lasts two years."),
+    ("", "You may return any lamp within 5 working days.", "You may return any lamp within 30 days of delivery, for any reason. The refund arrives within 5 working days after the parcel has reached us."),
+    ("", "The refund arrives within 30 days.", "You may return any lamp within 30 days of delivery, for any reason. The refund arrives within 5 working days after the parcel has reached us."),
+    ("", "Delivery is free for orders above 12.50 euros.", "Express delivery costs 12.50 euros. Delivery is free for orders above 80 euros."),
+    ("", "Express delivery costs 80 euros.", "Express delivery costs 12.50 euros. Delivery is free for orders above 80 euros."),
+    ("", "The museum opened in 1990.", "The museum opened in 1984. The new wing followed in 1990."),
+    ("", "The museum opened in May.", "The museum opened in March. The café followed in May."),
+    ("", "The new wing opened in 1984.", "The museum opened in 1984. The new wing has a glass roof."),
+    ("", "The bridge is 300 m high.", "The bridge is 61 m high. The road over it is 300 m long."),
+    ("", "The tank holds 20 litres.", "The tank holds 50 litres. The spare can holds 20 litres."),
+    ("", "The lamp weighs 2 kg.", "The lamp weighs 900 g. The box weighs 2 kg."),
+    ("", "The factory stands in Oslo.", "The factory stands in Riga. The offices are in Oslo."),
+    ("", "The offices are in Riga.", "The factory stands in Riga. The offices are in Oslo."),
+    ("", "Call Ida Rook about refunds.", "Call Max Orr about refunds. Ida Rook handles complaints."),
+    ("", "Members may not bring guests.", "Members may bring guests. Guests may not swim."),
+    ("", "Guests may swim.", "Members may bring guests. Guests may not swim."),
+    ("", "Sale items can be returned.", "Lamps can be returned. Sale items can never be returned."),
+    ("", "Lamps can never be returned.", "Lamps can be returned. Sale items can never be returned."),
+    ("", "The pool is closed.", "The pool is open. The sauna is closed."),
+    ("", "The floor lamp costs 40 euros.", "The desk lamp costs 40 euros and the floor lamp 90 euros."),
+    ("", "The floor lamp costs 40 euros.", "The desk lamp costs 40 euros and the floor lamp costs 90 euros."),
+    ("", "The floor lamp costs 40 euros.", "The desk lamp costs 40 euros, the floor lamp 90 euros."),
+    ("", "The desk lamp costs 90 euros.", "The desk lamp costs 40 euros and the floor lamp 90 euros."),
+    ("", "Ben was born in Riga.", "Ada was born in Riga and Ben in Oslo."),
+    ("", "The floor lamp takes 60 watts.", "The lamp takes 60 watts, while the floor lamp takes 75 watts."),
+    ("", "The trial lasts 30 days and is free.", "The trial lasts 14 days. It is free. Accounts are kept for 30 days."),
+    ("", "The library opened in 1984.", "Veld became a town in 1984. The library opened later."),
+    ("", "The large hall seats 60.", "The red hall seats 60. The large hall was rebuilt."),
+    ("", "The lamp costs 20 euros.", "The lamp is sold out. The cable costs 20 euros."),
+    ("", "The cable has a warranty of two years.", "The lamp has a warranty of two years. The cable has no warranty."),
+    ("", "The cable has a warranty of two years.", "The lamp has a warranty of two years. The cable has a warranty of one year."),
+    ("How long?", "Five years.", "The warranty covers every lamp for two years."),
+    ("How long is the warranty?", "Five years.", "The warranty covers every lamp for two years."),
+    ("What is the capital of Estonia?", "Tallinn.", "Tallinn hosts a jazz festival in April."),
+    ("What is the capital of Estonia?", "The capital is Tallinn.", "Tallinn hosts a jazz festival in April."),
+    ("Which city is the capital of Estonia?", "Tallinn.", "Tallinn hosts a jazz festival in April."),
+    ("How far is the station?", "300 m.", "The beach is 300 m from the hotel."),
+    ("", "You can return it within 90 days.", "You may return any lamp within 30 days of delivery."),
+    ("", "Refunds for cards take two years.", "Refunds for cards take 14 days. Refunds for vouchers take two years."),
+    ("", "The floor lamp weighs 900 g.", "The desk lamp weighs 900 g; the floor lamp weighs 4 kg."),
+    ("", "The wing opened in 1984.", "The museum opened in 1984 and the wing in 1990."),
+    ("", "The small hall seats 90.", "It has two halls. The tall hall seats 90. The small hall seats 60."),
+    ("", "It opened in May.", "It opened in March. It closed in May."),
+]  # fmt: skip
+
+TRUE = [
+    ("", "Standard delivery costs 4.90 euros.", "Standard delivery costs 4.90 euros. Delivery is free for orders above 80 euros."),
+    ("", "Standard delivery costs 4.90 euros and is free for orders above 80 euros.", "Standard delivery costs 4.90 euros. Delivery is free for orders above 80 euros."),
+    ("", "You may return any lamp within 30 days.", "You may return any lamp within 30 days of delivery, for any reason. The refund arrives within 5 working days after the parcel has reached us."),
+    ("", "The refund arrives within 5 working days.", "You may return any lamp within 30 days of delivery, for any reason. The refund arrives within 5 working days after the parcel has reached us."),
+    ("", "Members may bring guests.", "Members may bring guests. Guests may not swim."),
+    ("", "Guests may not swim.", "Members may bring guests. Guests may not swim."),
+    ("", "The floor lamp costs 90 euros.", "The desk lamp costs 40 euros and the floor lamp 90 euros."),
+    ("", "The desk lamp costs 40 euros.", "The desk lamp costs 40 euros and the floor lamp 90 euros."),
+    ("", "Ben was born in Oslo.", "Ada was born in Riga and Ben in Oslo."),
+    ("", "Ada was born in Riga.", "Ada was born in Riga and Ben in Oslo."),
+    ("", "The lamp runs on 12 volts and weighs 900 g.", "The lamp runs on 12 volts. It weighs 900 g."),
+    ("", "The Aldona lamp weighs 900 g.", "The Aldona lamp runs on 12 volts. It weighs 900 g."),
+    ("", "The Aldona lamp was designed in 1984.", "The Aldona lamp runs on 12 volts. It was designed in Riga in 1984."),
+    ("", "The trial lasts 14 days and is free.", "The trial lasts 14 days. It is free."),
+    ("How long?", "Two years.", "The warranty covers every lamp for two years."),
+    ("How long is the warranty?", "Two years.", "The warranty covers every lamp for two years."),
+    ("How long is the warranty?", "The warranty is two years.", "The warranty covers every lamp for two years."),
+    ("How often is the pool cleaned?", "Daily.", "The pool is cleaned daily."),
+    ("How old is the bridge?", "90 years.", "The bridge is 90 years old."),
+    ("How old is the bridge?", "The bridge is 90 years.", "The bridge has stood for 90 years."),
+    ("How much does the lamp cost?", "20 euros.", "The lamp is sold for 20 euros."),
+    ("How big is the pool?", "25 metres.", "The pool measures 25 metres."),
+    ("What colour is the lamp?", "The lamp is blue.", "The lamp is blue."),
+    ("What colour is the lamp?", "The lamp is blue.", "The lamp we sell is blue."),
+    ("What colour is the lamp?", "Blue.", "The lamp is blue."),
+    ("What colour?", "Blue.", "The lamp is blue."),
+    ("How far is the station?", "300 m.", "The station is 300 m from the hotel."),
+    ("When does the pool open?", "At 9:30.", "The pool opens at 9:30."),
+    ("", "Refunds take 14 days.", "Refunds are paid within 14 days of the return."),
+    ("", "The lamp needs 12 volts.", "The Aldona desk lamp runs on 12 volts."),
+    ("", "It uses 12 V.", "The Aldona desk lamp runs on 12 volts."),
+    ("", "The Aldona lamp uses 12 V.", "The Aldona desk lamp runs on 12 volts."),
+    ("What does it cost?", "It costs 20 euros.", "The price is 20 euros."),
+    ("What does the lamp cost?", "It costs 20 euros.", "The price of the lamp is 20 euros."),
+    ("What does the lamp cost?", "The lamp costs 20 euros.", "The price of the lamp is 20 euros."),
+    ("", "You can return it within 30 days.", "You may return any lamp within 30 days of delivery."),
+    ("", "Returns are possible within 30 days.", "You may return any lamp within 30 days of delivery."),
+    ("", "The warranty lasts two years.", "The warranty covers every lamp for two years."),
+    ("", "The lamp has a two-year warranty.", "The warranty covers every lamp for two years."),
+    ("", "The museum opened in 1984 and the wing in 1990.", "The museum opened in 1984 and the wing in 1990."),
+    ("", "The lamp costs 90 euros in Oslo.", "The lamp costs 40 euros in Riga and 90 euros in Oslo."),
+    ("", "The wing opened in 1990.", "The museum, the wing and the café opened in 1984, 1990 and 1991."),
+]  # fmt: skip
+
+KNOWN_FALSE_PASSES = [
+    ("", "The museum opened on 7 May 2019.", "The museum opened on 5 March 2019. The café followed on 7 May 2019."),
+    ("", "Ana Sol wrote the report.", "Max Orr wrote the report. Ana Sol reviewed it."),
+    ("", "The report was reviewed by Max Orr.", "Max Orr wrote the report. Ana Sol reviewed it."),
+    ("", "Ada was born in Oslo.", "Ada was born in Riga and Ben in Oslo."),
+    ("", "Dogs are allowed in the hall.", "Dogs are allowed in the park and cats in the hall."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "answer", "chunk"), BORROWED)
+def test_a_sentence_does_not_borrow_what_is_said_of_something_else(question, answer, chunk):
+    verdict = judge(question, answer, [chunk])
+    assert verdict.decision is Decision.UNSUPPORTED, verdict.claims
+    assert all(claim.missing for claim in verdict.claims)
+
+
+@pytest.mark.parametrize(("question", "answer", "chunk"), TRUE)
+def test_light_paraphrase_and_short_answers_are_supported(question, answer, chunk):
+    verdict = judge(question, answer, [chunk])
+    assert verdict.decision is Decision.SUPPORTED, verdict.claims
+
+
+@pytest.mark.parametrize(("question", "answer", "chunk"), KNOWN_FALSE_PASSES)
+@pytest.mark.xfail(strict=True, reason="out of reach without understanding: the docstring says so")
+def test_known_false_passes(question, answer, chunk):
+    assert judge(question, answer, [chunk]).decision is Decision.UNSUPPORTED
+
+
 # Each pair: a true statement of the chunk, and the same with one thing changed.
 TWINS = [
     ("The bridge is 61 metres high.", "The bridge is 61 metres high.", "The bridge is 16 metres high."),
@@ -249,7 +373,11 @@ def test_claims_say_which_statement_where_and_by_which_chunk():
     lead, trial, lamp = Lexical()(Exchange("", chunks, answer)).claims
     assert lead == Claim("So:", None, 0, 3)
     assert trial == Claim("The trial lasts 14 days.", Decision.SUPPORTED, 4, 28, ("terms", "4"), score=1.0)
-    assert (lamp.decision, lamp.chunk_ids, lamp.missing) == (Decision.UNSUPPORTED, (), ("24 volts",))
+    assert (lamp.decision, lamp.chunk_ids, lamp.missing) == (
+        Decision.UNSUPPORTED,
+        (),
+        ("24 volts (the passage says 12 volts)",),
+    )
     assert answer[lamp.start : lamp.end] == lamp.text == "It runs on 24 volts."
 
 
@@ -258,11 +386,31 @@ def test_the_score_is_the_lowest_of_the_statements():
     assert verdict.score == min(claim.score for claim in verdict.claims) == 0.0
 
 
-def test_what_is_missing_is_named():
-    assert judge("", "The trial lasts 14 days and whales sing.", [TRIAL]).claims[0].missing == ("whales", "sing")
-    assert judge("", "The trial must be extended.", [TRIAL]).claims[0].missing == ("extended",)
-    assert judge("", "Ben beat Ada.", ["Ada beat Ben."]).claims[0].missing == ("Ben … Ada",)
-    assert "capital" in judge("Which is the capital?", "Oslo.", ["Oslo is cold."]).claims[0].missing
+MISSING = [
+    ("", "The trial lasts 14 days and whales sing.", TRIAL, ("whales", "sing")),
+    ("", "The trial lasts 90 days.", TRIAL, ("90 days (the passage says 14 days)",)),
+    ("", "The trial must be extended.", TRIAL, ("extended (a negation differs)",)),
+    ("", "Logging is disabled by default.", TRIAL, ("disabled (the opposite)",)),
+    ("", "The result is uncertain.", "The result is certain.", ("uncertain (the passage says certain)", "uncertain (the opposite)")),
+    ("", "Ben beat Ada.", "Ada beat Ben.", ("Ben … Ada (swapped)",)),
+    ("", "Acme was acquired by Borealis.", "Acme acquired Borealis.", ("acquired by Borealis (swapped)",)),
+    ("", "They hired 12 men.", "They hired 67 men and 12 women.", ("12 men (the passage says 67 men)",)),
+    ("", "The roof is red and flat.", "The roof is blue and flat.", ("red (the passage says blue)",)),
+    ("", "The cable costs 4 euros.", "The lamp costs 4 euros, the cable 9 euros.", ("4 euros (the passage says 9 euros)",)),
+    ("Is the Berta lamp red?", "It is red.", "The Aldona lamp is red.", ("Aldona (the passage is about it)",)),
+    ("What is the capital of Estonia?", "Oslo.", "Oslo is cold.", ("capital (of the question)", "Estonia (of the question)")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "answer", "chunk", "missing"), MISSING)
+def test_what_is_missing_is_named(question, answer, chunk, missing):
+    claim = judge(question, answer, [chunk]).claims[0]
+    assert (claim.decision, claim.missing) == (Decision.UNSUPPORTED, missing)
+
+
+def test_what_only_another_sentence_says_is_named_where_it_is_not_enough():
+    (claim,) = judge("", "The lamp is red.", ["The lamp is old. It is red."], threshold=1.0).claims
+    assert claim.missing == ("lamp (in another sentence)",)
 
 
 def test_nothing_to_hold_it_against():
@@ -345,6 +493,7 @@ def test_it_is_total_and_deterministic_and_scores_lie_in_range(question, answer,
     assert verdict.decision is not Decision.UNKNOWN, verdict.detail
     assert (verdict.decision, verdict.claims) == ((again := judge(question, answer, chunks)).decision, again.claims)
     assert all(0 <= claim.score <= 1 for claim in verdict.claims if claim.score is not None)
+    assert all(claim.missing for claim in verdict.claims if claim.decision is Decision.UNSUPPORTED)
 
 
 @given(ANY, st.lists(ANY, max_size=2), st.lists(ANY, max_size=2), ANY)

@@ -34,15 +34,21 @@ class Lexical(Judge):
     """Compares the words of an answer with the chunks: deterministic, without a model, without a network.
 
     Each statement of the answer is held against each sentence of the chunks. Words count by their rarity in the
-    chunks, general words less, and what the sentence itself lacks may come, at a discount, from its neighbours and
-    from the first sentence of its chunk. The statement's score is the share that is found. It is halved, and the
-    statement is not supported whatever the threshold, if
+    chunks, general words less. What the sentence itself lacks may come, at a discount, from the sentence before or
+    after it or from the first of its chunk, if the later of the two has a pronoun or begins with a word of the other.
+    A number or a name is borrowed only if the sentence has no other of its kind. The statement's score is the share
+    that is found. It is halved, and the statement is not supported whatever the threshold, if
 
     - a number, a name or a code is not there, or a number has another unit or counts another thing;
+    - the number or name belongs to another clause of the sentence, where the clauses make that plain;
     - the sentence has a negation or an opposite that the statement lacks, or the other way round;
     - two words have changed places, as in `A acquired B` and `B acquired A`;
-    - another word stands in the place of one of the statement's words;
+    - another word stands in the place of one of the statement's words, general words without an opposite excepted;
     - it is a bare fragment, and the passage says too little of the question.
+
+    The claim's `missing` names what the best passage lacks, with a note in brackets where it is not simply absent:
+    `the passage says …`, `in another sentence`, `a negation differs`, `the opposite`, `swapped`, `of the question`,
+    `the passage is about it`.
 
     The verdict is SUPPORTED if every statement that asserts something is, and there is one. Its score is the lowest of
     the statements' scores. A statement without a content word has the decision None and doesn't count. The question
@@ -50,8 +56,10 @@ class Lexical(Judge):
 
     It understands nothing. Right answers in other words, or drawn from several sentences at once, are rejected: expect
     many false alarms on anything but quotes, extracts and light paraphrase. Wrong answers made of the right words may
-    pass: a wrong inference, a general word exchanged for another or added, a condition left out, a pronoun that means
-    somebody else, irony. Opposites, stems, function words and number words are English, negations those of a few more
+    pass: a wrong inference, a general word exchanged for another or added, one wrong word among many right ones, a
+    condition left out, a pronoun that means somebody else, what one sentence says of two things (`Ada was born in Riga
+    and Ben in Oslo` for `Ada was born in Oslo`, `dogs may enter the park and cats the hall` for `dogs may enter the
+    hall`), irony. Opposites, stems, function words and number words are English, negations those of a few more
     European languages; in other languages it compares words as they are written, and pairs of letters where a script
     writes no spaces. Across languages it finds nothing.
 

@@ -79,7 +79,8 @@ def _two_swapped(statement: Reading, shared: list[str], mine: dict[str, int], th
                 if place < theirs[shared[at + 1]] and previous < theirs[first]:
                     segment = shared[at : last + 1]
                     if not _listed(statement, [mine[base] for base in segment]):
-                        yield f"{statement.tokens[mine[first]].text} … {statement.tokens[mine[shared[last]]].text} (swapped)"
+                        ends = (statement.tokens[mine[base]].text for base in (first, shared[last]))
+                        yield " … ".join(ends) + " (swapped)"
                 break
             previous = place
 

@@ -57,6 +57,11 @@ class GroundguardWarning(UserWarning):
     """Something a person should know once, such as a judge that says more than one word."""
 
 
+def told(thing: Any) -> str:
+    """What a thing is, for an error message: never its value, which may hold a key or a text."""
+    return f"the class {thing.__qualname__}" if inspect.isclass(thing) else f"a {type(thing).__qualname__}"
+
+
 _told: set[tuple[str, ...]] = set()
 
 

@@ -17,9 +17,10 @@ from groundguard import options
 from groundguard.capture import Capture, Found, Recorder, deaf, find_chunks, tell
 from groundguard.chunks import freeze, is_single
 from groundguard.errors import UsageError
+from groundguard.fields import is_sequence
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
-from groundguard.foreign import Selector, as_turns, find_answer
+from groundguard.foreign import Selector, as_turns, find_answer, is_iterable
 from groundguard.judges import Judge, as_judge, judged
 from groundguard.policy import Policy, Return, as_policy
 from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict
@@ -303,7 +304,7 @@ def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:
 
 
 def _is_lazy(found: object) -> bool:
-    return isinstance(found, Iterable) and not isinstance(found, (list, tuple)) and not is_single(found)
+    return is_iterable(found) and not is_sequence(found) and not is_single(found)
 
 
 def _event_scopes(capture: Capture) -> tuple[Scope, ...]:

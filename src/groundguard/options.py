@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 from groundguard.fields import exact
-from groundguard.flow.steps import Callee, as_callee, told
+from groundguard.flow.steps import Callee, as_callee
 
 
 def callee(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from groundguard.errors import NoContextError, UngroundedError, UsageError
+from groundguard.errors import NoContextError, UngroundedError, UsageError, told
 from groundguard.records import Response, Status
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ def as_policy(policy: Any) -> Policy:
         return policy
     if isinstance(policy, type) and issubclass(policy, Policy):
         raise UsageError(f"a policy is a value, not a class: write {policy.__name__}(...)")
-    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {type(policy).__name__}")
+    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {told(policy)}")
 
 
 def _statuses(on: Iterable[Status]) -> frozenset[Status]:

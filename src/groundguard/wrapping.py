@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, overload
 
 from groundguard.capture import Capture
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 from groundguard.flow.drive import aiterate, arun, iterate, run
-from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function, told
+from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
 from groundguard.foreign import Selector, find_question
 from groundguard.records import Response
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 
 T = TypeVar("T")
 
@@ -186,7 +186,7 @@ def as_callee(
 
 
 def _takes(function: Callable[..., Any], arguments: int, optional: tuple[str, ...]) -> bool:
-    if not (inspect.isroutine(function) or isinstance(function, functools.partial)):
+    if not (inspect.isroutine(function) or type(function) is functools.partial):
         return True  # the signature of a callable object is not always told right
     try:
         signature = inspect.signature(function)
@@ -196,11 +196,6 @@ def _takes(function: Callable[..., Any], arguments: int, optional: tuple[str, ..
     except ValueError:  # a built-in function that doesn't tell
         return True
     return True
-
-
-def told(thing: object) -> str:
-    """What a thing is, for an error message: never its value, which may hold a key or a text."""
-    return f"the class {thing.__qualname__}" if isinstance(thing, type) else f"a {type(thing).__qualname__}"
 
 
 def name_of(thing: object) -> str:

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from groundguard.errors import UsageError, warn_once
+from groundguard.errors import UsageError, told, warn_once
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, told, within
+from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, within
 from groundguard.models.failures import failure_of
 from groundguard.records import Decision, Exchange, Reason, Verdict
 from groundguard.retry import Retry, retrying

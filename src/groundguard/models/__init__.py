@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from groundguard.errors import UsageError
-from groundguard.flow.steps import told
+from groundguard.errors import UsageError, told
 from groundguard.models.base import Model, Prompt, Reply
 from groundguard.models.function import FunctionModel
 

@@ -151,6 +151,7 @@ REJECTED = [
     ("How many inhabitants does Veld have?", "76 000", ["Ost has 76 000 inhabitants. Veld has 67 000 inhabitants."]),
     ("What voltage does the Berta lamp need?", "It runs on 12 volts.", [LAMP]),
     ("", "Source words only: lamp.", [VELD]),
+    ("", "THE LAMP SINGS SONGS AT NIGHT", [LAMP]),
     ("", "The lamp runs on 12 volts and sings.", [LAMP]),
     ("", "The trial lasts 14 days and is free.", [TRIAL]),
     ("", "The lamp weighs 900 kg.", [LAMP]),

@@ -14,7 +14,7 @@ from groundguard.judges import FactCheck
 class Shelf(BaseRetriever):
     """Your vector store."""
 
-    def _get_relevant_documents(self, query, *, run_manager):  # noqa: ARG002  # LangChain's signature
+    def _get_relevant_documents(self, query, *, run_manager):
         return [Document("The lamp runs on 12 volts.")] if "lamp" in query else []
 
 

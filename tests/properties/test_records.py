@@ -166,6 +166,11 @@ def test_no_representation_shows_what_anybody_wrote(response, secret):
         response.verdict or Verdict(Decision.UNKNOWN), raw=secret, detail=secret, prompt_hash=secret
     )
     made = dataclasses.replace(
-        response, answer=secret, question=secret, chunks=(chunk, *response.chunks), verdict=response.verdict and verdict
+        response,
+        answer=secret,
+        generated=secret,
+        question=secret,
+        chunks=(chunk, *response.chunks) if response.chunks else (),
+        verdict=response.verdict and verdict,
     )
     assert secret not in f"{made!r} {made} {chunk!r} {verdict!r}"

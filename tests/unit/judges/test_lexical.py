@@ -368,6 +368,148 @@ def test_one_thing_changed_flips_the_verdict(chunk, true, false):
     assert decisions == (Decision.SUPPORTED, Decision.UNSUPPORTED)
 
 
+# An answer, and a chunk from which it differs in one number, name or negation only.
+CHANGED = [
+    ("Vitamin D strengthens the bones.", "Vitamin C strengthens the bones."),
+    ("Hepatitis C is curable.", "Hepatitis B is curable."),
+    ("Plan A costs 30 euros.", "Plan A costs 20 euros. Plan B costs 30 euros."),
+    ("Henry VII built the palace.", "Henry VIII built the palace."),
+    ("Take the pill once a day.", "Take the pill twice a day."),
+    ("Take the pill twice a day.", "Take the pill once a day."),
+    ("One of the engines failed.", "Two of the engines failed."),
+    ("Two of the engines failed.", "One of the engines failed."),
+    ("Riga won 1-3.", "Riga won 3-1."),
+    ("Delivery takes 5 days.", "Delivery takes 3 to 5 days."),
+    ("Delivery takes 3 days.", "Delivery takes 3-5 days."),
+    ("The hall opened in 1956.", "The hall opened in 1932 and was rebuilt in 1956."),
+    ("The hall opened in 1956.", "The hall opened in 1932, and was rebuilt in 1956."),
+    ("The hall opened 1956.", "The hall opened 1932, rebuilt 1956."),
+    ("The treatment is invasive.", "The treatment is non-invasive."),
+    ("The treatment is non-invasive.", "The treatment is invasive."),
+    ("Returns are accepted if the seal is broken.", "Returns are accepted unless the seal is broken."),
+    ("Returns are accepted unless the seal is broken.", "Returns are accepted if the seal is broken."),
+    ("The lamp is red.", "It is not the case that the lamp is red."),
+    ("It is not the case that the lamp is red.", "The lamp is red."),
+    ("The lamp is red.", "It is false that the lamp is red."),
+    ("It is not true that the lamp is red.", "The lamp is red."),
+    ("The lamp is red.", "It is not true that the lamp is red."),
+    ("The lamp has a switch.", "The lamp lacks a switch."),
+    ("The lamp lacks a switch.", "The lamp has a switch."),
+    ("The pump started.", "The pump failed to start."),
+    ("The pump failed to start.", "The pump started."),
+    ("Ida signed the letter.", "Ida refused to sign the letter."),
+    ("Ida refused to sign the letter.", "Ida signed the letter."),
+    ("Ida stole the car.", "Ida denied that she stole the car."),
+    ("Ida said that Max stole the car.", "Ida denied that Max stole the car."),
+    ("Many people survived.", "Few people survived."),
+    ("Few people survived.", "Many people survived."),
+    ("狗允许进入公园。", "狗不允许进入公园。"),
+    ("狗不允许进入公园。", "狗允许进入公园。"),
+    ("公园有居民。", "公园没有居民。"),
+    ("Il cane entra nel parco.", "Il cane non entra nel parco."),
+    ("Il cane non entra nel parco.", "Il cane entra nel parco."),
+    ("Башня открыта зимой.", "Башня не открыта зимой."),
+    ("Башня не открыта зимой.", "Башня открыта зимой."),
+    ("La torre está abierta.", "La torre no está abierta."),
+    ("Il fume dans la salle.", "Il ne fume pas dans la salle."),
+    ("Il ne fume jamais dans la salle.", "Il fume dans la salle."),
+    ("Der Turm hat Fenster.", "Der Turm hat kein Fenster."),
+    ("Es gibt eine Gebühr.", "Es gibt keine Gebühr."),
+    ("The shop covers lamps.", "The shop sells lamps."),
+    ("The shop makes lamps.", "The shop sells lamps."),
+    ("Acme sells at 1:3.", "Acme sells at 3:1."),
+    ("It lasts from 5 to 3 days.", "It lasts from 3 to 5 days."),
+    ("Delivery takes 3 days to Oslo.", "Delivery takes 3 to 5 days to Oslo."),
+    ("World War II began in May.", "World War I began in May."),
+    ("The hall is closed.", "The owner doubts nothing; the hall is not closed."),
+]  # fmt: skip
+
+# An answer that says what the chunk says, with such a number, name or negation.
+KEPT = [
+    ("Lamps have a two-year warranty.", "Lamps have a warranty of two years."),
+    ("Vitamin C strengthens the bones.", "Vitamin C strengthens the bones and the skin."),
+    ("Henry VIII built the palace.", "The palace was built by Henry VIII."),
+    ("Take the pill once a day.", "Take the pill once a day, with water."),
+    ("One of the engines failed.", "One of the engines failed during the flight."),
+    ("Riga won 3-1.", "Riga won 3-1 against Oslo."),
+    ("Delivery takes 3 to 5 days.", "Delivery takes 3-5 days."),
+    ("Delivery takes up to 5 days.", "Delivery takes 3-5 days."),
+    ("The hall was rebuilt in 1956.", "The hall opened in 1932, and was rebuilt in 1956."),
+    ("The hall opened in 1932.", "The hall opened in 1932, and was rebuilt in 1956."),
+    ("The treatment is noninvasive.", "The treatment is non-invasive."),
+    ("The pump did not start.", "The pump failed to start."),
+    ("The lamp has no switch.", "The lamp lacks a switch."),
+    ("Refunds take 14 days.", "Refunds are paid within 14 days of the return."),
+    ("狗不允许进入公园。", "狗不允许进入公园。它们可以在花园里。"),
+    ("The lamp is not red.", "It is not the case that the lamp is red."),
+    ("One gate is open.", "One of the gates is open."),
+    ("Delivery takes 5 days.", "Delivery takes 5 days."),
+    ("Plan A costs 20 euros.", "Plan A costs 20 euros. Plan B costs 30 euros."),
+    ("VITAMIN C STRENGTHENS THE BONES", "Vitamin C strengthens the bones."),
+    ("In May 67 people came.", "In May 2019 67 people came."),
+    ("Today I saw the tower.", "Today I saw the tower in Riga."),
+    ("大楼未来很高。", "大楼未来很高。楼里有人。"),
+    ("The lamp is new.", "The lamp is not only new but cheap."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "chunk"), CHANGED)
+def test_a_number_a_name_or_a_negation_that_differs_is_unsupported(answer, chunk):
+    verdict = judge("", answer, [chunk])
+    assert verdict.decision is Decision.UNSUPPORTED, verdict.claims
+    assert all(claim.missing for claim in verdict.claims)
+
+
+@pytest.mark.parametrize(("answer", "chunk"), KEPT)
+def test_a_number_a_name_or_a_negation_that_agrees_is_supported(answer, chunk):
+    verdict = judge("", answer, [chunk])
+    assert verdict.decision is Decision.SUPPORTED, verdict.claims
+
+
+WORD_LIKE = " ".join(
+    "lamp" + "abcdefghij"[n % 10] + "klmnopqrstuvwxyz"[n // 10 % 16] + "xyz"[n // 160 % 3] for n in range(4_000)
+)
+HOSTILE = [
+    "| " + " ".join(f"{n} items" for n in range(8_000)),
+    "| " + " ".join(f"about {n} m" for n in range(5_000)),
+    "| " + "not " * 8_000,
+    "| " + "not lamp " * 8_000,
+    "| lamp " + "the " * 20_000,
+    "| " + "uncertain certain " * 4_000,
+    "| " + "Ada lamp " * 8_000,
+    "| 0 " + "million " * 100_000,
+    "| " + "[1," * 40_000,
+    "| " + "1." * 100_000,
+    "| " + "1" * 500_000,
+    f"```\n{WORD_LIKE}\n```",
+    " ".join(f"{n} items" for n in range(5_000)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_judged_in_moderate_time(text):
+    cut = text.rfind(" ", 0, 8_000) + 1 or 8_000
+    began = time.thread_time()
+    judge("", f"{text} zebra", [text])
+    judge("", f"{text[:cut]}zebra", [text])
+    judge("", "\n".join(f"{text[n * 7 : n * 7 + 60]}." for n in range(50)), [text])
+    assert time.thread_time() - began < 5 * 3
+
+
+def test_a_statement_too_long_to_compare_is_supported_word_for_word_only():
+    row = "| " + " ".join(f"{n} items" for n in range(1_200))
+    (claim,) = judge("", row, [LAMP, row]).claims
+    assert (claim.decision, claim.chunk_ids) == (Decision.SUPPORTED, ("2",))
+    (claim,) = judge("", row.replace("7 items", "8 items"), [LAMP, row]).claims
+    assert (claim.decision, claim.missing, claim.score) == (Decision.UNSUPPORTED, ("too long to compare",), 0.0)
+
+
+def test_every_part_of_a_long_sentence_is_evidence():
+    row = "| " + " ".join(f"{n} items" for n in range(2_000)) + " near the brass gate"
+    assert judge("", "10 items", [row]).decision is Decision.SUPPORTED
+    assert judge("", "The gate is brass.", [row]).decision is Decision.SUPPORTED
+
+
 def test_claims_say_which_statement_where_and_by_which_chunk():
     answer = "So:\nThe trial lasts 14 days. It runs on 24 volts."
     chunks = (Chunk("Nothing here."), Chunk(TRIAL, id="terms"), Chunk(LAMP), Chunk(TRIAL))
@@ -429,7 +571,7 @@ def test_a_lower_threshold_passes_more():
     assert judge("", answer, [TRIAL], threshold=1.0).decision is Decision.UNSUPPORTED
 
 
-@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan"), float("inf")])
+@pytest.mark.parametrize("threshold", [0, -0.1, 1.01, float("nan"), float("inf"), "0.5", None, True, 1j])
 def test_a_threshold_outside_its_range_is_refused(threshold):
     with pytest.raises(UsageError, match="threshold"):
         Lexical(threshold)

@@ -65,3 +65,13 @@ def test_time_grows_with_the_length_only(piece):
     began = time.thread_time()
     statements(piece * (60_000 // len(piece)))
     assert time.thread_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    "marks", ["_", ")", "*_", "[1]", "a.)", "!)", "a. _", "a.[1", "> ", "`", "#", "\n#", "- ", "1. ", "\n~~~"]
+)
+def test_marks_before_a_word_take_no_time(marks):
+    began = time.thread_time()
+    for text in (marks * 5_000 + "x", "A. " + marks * 5_000 + "x", "A." + marks * 5_000 + "x. B"):
+        assert "".join(statement.text for statement in statements(text)).endswith(("x", "B"))
+    assert time.thread_time() - began < 2 * 3

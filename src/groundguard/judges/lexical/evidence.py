@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from groundguard.judges.lexical.numbers import Token
+from groundguard.judges.lexical.numbers import Amounts, Token
 from groundguard.judges.lexical.tokens import Reading, read
 from groundguard.judges.statements import statements
 
@@ -16,6 +16,9 @@ _CANDIDATES = 8
 _MOST_LOOKED_AT = 20_000
 _GENERAL = 0.3
 _EXACT = 1.5
+
+LONGEST = 2_000
+"""The most tokens of a statement, or of a sentence that it is held against."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,9 @@ class Window:
         return frozenset[str]().union(*(reading.bases for reading in self.linked))
 
     @cached_property
-    def numbers(self) -> tuple[Token, ...]:
+    def amounts(self) -> Amounts:
         """The numbers that may be borrowed."""
-        return tuple(token for reading in self.linked for token in reading.numbers)
+        return Amounts(token for reading in self.linked for token in reading.numbers)
 
 
 class Evidence:
@@ -56,15 +59,16 @@ class Evidence:
     def __init__(self, chunks: Iterable[str]) -> None:
         self._readings: list[Reading] = []
         self._homes: list[tuple[int, int, int]] = []
+        self._same: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for position, chunk in enumerate(chunks):
             first = len(self._readings)
-            self._readings += [read(statement.text) for statement in statements(chunk)]
+            for whole in (read(statement.text) for statement in statements(chunk)):
+                self._same[whole.key].append(len(self._readings))
+                self._readings += whole.pieces(LONGEST)
             last = len(self._readings)
             self._homes += [(position, first, last)] * (last - first)
         self._places: dict[str, list[int]] = defaultdict(list)
-        self._same: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for place, reading in enumerate(self._readings):
-            self._same[reading.key].append(place)
             for base in reading.bases:
                 self._places[base].append(place)
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from groundguard.errors import UsageError
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges.base import Judge, fingerprint
-from groundguard.judges.lexical.evidence import Evidence, Window
+from groundguard.judges.lexical.evidence import LONGEST, Evidence, Window
 from groundguard.judges.lexical.match import Match, about_another, match
 from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.tokens import Reading, read
@@ -17,7 +17,7 @@ from groundguard.judges.lexical.words import ANAPHORA, ASKING
 from groundguard.judges.statements import Statement, statements
 from groundguard.records import Chunk, Claim, Decision, Exchange, Verdict
 
-_VERSION = "lexical/1"
+_VERSION = "lexical/2"
 _FRAGMENT = 3
 _ON_TOPIC = 0.4
 _AS_GOOD = 1e-6
@@ -39,42 +39,47 @@ class Lexical(Judge):
     A number or a name is borrowed only if the sentence has no other of its kind. The statement's score is the share
     that is found. It is halved, and the statement is not supported whatever the threshold, if
 
-    - a number, a name or a code is not there, or a number has another unit or counts another thing;
+    - a number, a name or a code is not there, or a number has another unit, counts another thing, or is one end of a
+      range whose other end the statement lacks;
     - the number or name belongs to another clause of the sentence, where the clauses make that plain;
     - the sentence has a negation or an opposite that the statement lacks, or the other way round;
     - two words have changed places, as in `A acquired B` and `B acquired A`;
-    - another word stands in the place of one of the statement's words, general words without an opposite excepted;
+    - another word stands in the place of one of the statement's words, a general word before a number excepted;
     - it is a bare fragment, and the passage says too little of the question.
+
+    A statement of more than 2,000 words and marks is supported only if a chunk has it word for word.
 
     The claim's `missing` names what the best passage lacks, with a note in brackets where it is not simply absent:
     `the passage says …`, `in another sentence`, `a negation differs`, `the opposite`, `swapped`, `of the question`,
-    `the passage is about it`.
+    `the passage is about it`. Of a statement that is too long it says `too long to compare`.
 
     The verdict is SUPPORTED if every statement that asserts something is, and there is one. Its score is the lowest of
     the statements' scores. A statement without a content word has the decision None and doesn't count. The question
     is never evidence, and a question in the chunks is none for a statement.
 
-    It understands nothing. Right answers in other words, or drawn from several sentences at once, are rejected: expect
-    many false alarms on anything but quotes, extracts and light paraphrase. Wrong answers made of the right words may
-    pass: a wrong inference, a general word exchanged for another or added, one wrong word among many right ones, a
-    condition left out, a pronoun that means somebody else, what one sentence says of two things (`Ada was born in Riga
-    and Ben in Oslo` for `Ada was born in Oslo`, `dogs may enter the park and cats the hall` for `dogs may enter the
-    hall`), irony. Opposites, stems, function words and number words are English, negations those of a few more
-    European languages; in other languages it compares words as they are written, and pairs of letters where a script
-    writes no spaces. Across languages it finds nothing.
+    It understands nothing. Right answers in other words, or drawn from several sentences at once, are rejected:
+    expect many false alarms on anything but quotes, extracts and light paraphrase. Wrong answers made of the right
+    words may pass: a wrong inference, a general word before a number exchanged for another, any word added among many
+    right ones, a word of quantity exchanged (`all`, `some`), a condition left out, a pronoun that means somebody
+    else, what one sentence says of two things (`Ada was born in Riga and Ben in Oslo` for `Ada was born in Oslo`,
+    `dogs may enter the park and cats the hall` for `dogs may enter the hall`), irony. Opposites, stems, function
+    words and number words are English, negations those of a few more European languages and Chinese; in other
+    languages it compares words as they are written, and pairs of letters where a script writes no spaces. Across
+    languages it finds nothing.
 
     Args:
         threshold: The least score of a supported statement, above 0 and up to 1. Higher passes less.
 
     Raises:
-        UsageError: if the threshold is not in (0, 1].
+        UsageError: if the threshold is not a number in (0, 1].
     """
 
     threshold: float = 0.75
 
     def __post_init__(self) -> None:
-        if not 0 < self.threshold <= 1:
-            raise UsageError(f"Lexical's threshold lies above 0 and up to 1; got {self.threshold!r}")
+        given: object = self.threshold
+        if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given <= 1:
+            raise UsageError(f"Lexical's threshold is a number above 0 and up to 1; got {self.threshold!r}")
 
     @property
     def name(self) -> str:
@@ -131,6 +136,8 @@ def _matches(reading: Reading, evidence: Evidence, question: Reading) -> list[Ma
     same = [Match(1.0, (), conflict=False, chunk=window.chunk, core=1.0) for window in evidence.same(reading)]
     if same:
         return same
+    if len(reading.tokens) > LONGEST:
+        return [Match(0.0, ("too long to compare",), conflict=True, chunk=0, core=0.0)]
     found = [
         _on_topic(match(reading, window, evidence.weight), reading, window, question)
         for window in evidence.nearest(reading)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from decimal import Decimal
-from itertools import pairwise
 from typing import NamedTuple
 
 from groundguard.judges.lexical.evidence import Window
 from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.order import misplaced, swapped
 from groundguard.judges.lexical.tokens import Reading, beside
-from groundguard.judges.lexical.words import APPROXIMATE, PREFIXES
+from groundguard.judges.lexical.words import APPROXIMATE, BOUNDS, PREFIXES
 
 _BORROWED = 0.8
 _CONFLICT = 0.5
 _PREFIXED = 5
+_LOOKED_AT = 50
 
 
 class Match(NamedTuple):
@@ -44,8 +43,9 @@ class Match(NamedTuple):
 
 def match(statement: Reading, window: Window, weight: Callable[[Token], float]) -> Match:
     """Hold a statement that asserts something against a window."""
+    others = _Others(statement, window.core)
     shares = [
-        (weight(token), _found(statement, at, window), at) for at, token in enumerate(statement.tokens) if token.counts
+        (weight(token), _found(others, at, window), at) for at, token in enumerate(statement.tokens) if token.counts
     ]
     total = sum(share for share, *_ in shares)
     score = sum(share * found for share, found, _ in shares) / total
@@ -55,7 +55,7 @@ def match(statement: Reading, window: Window, weight: Callable[[Token], float]) 
     for _, found, at in shares:
         if found < 1:
             token = statement.tokens[at]
-            other = None if found else _instead(statement, at, window.core)
+            other = None if found else _instead(others, at)
             vital = vital or other is not None or (not found and (token.exact or token.base in statement.names))
             missing.append(f"{token.text} (in another sentence)" if found else _told(token, other))
     result = Match(score, tuple(dict.fromkeys(missing)), conflict=False, chunk=window.chunk, core=core)
@@ -67,46 +67,44 @@ def _told(token: Token, other: Token | None) -> str:
     return token.text if other is None else f"{token.text} (the passage says {other.text})"
 
 
-def _found(statement: Reading, at: int, window: Window) -> float:
+class _Others:
+    """What a sentence has that the statement lacks, found once.
+
+    Attributes:
+        numbers: The first number of each kind.
+        name: Whether it is about something else.
+    """
+
+    def __init__(self, statement: Reading, core: Reading) -> None:
+        self.statement, self.core = statement, core
+        others = [token for token in core.numbers if token.base not in statement.bases]
+        self.numbers = {token.kind: token for token in reversed(others)}
+        self.name = any(about_another(core, statement.bases))
+
+
+def _found(others: _Others, at: int, window: Window) -> float:
     """How far the window says one token of the statement: 1 in its own sentence, less in a linked one, else 0."""
+    statement = others.statement
     token = statement.tokens[at]
     if token.values:
         approximate = any(t.text.casefold() in APPROXIMATE for t in statement.tokens[max(0, at - 3) : at])
-        if any(_equal(token, other, approximate=approximate) for other in window.core.numbers):
+        if window.core.amounts.has(token, approximate=approximate):
             return 1
-        lent = any(_equal(token, other, approximate=approximate) for other in window.numbers)
+        lent = window.amounts.has(token, approximate=approximate)
     elif token.base in window.core.bases or any(_opposed(token, statement, window.core)):
         return 1
     else:
         lent = token.base in window.lent
-    return _BORROWED * (lent and not _replaced(statement, at, window.core))
+    return _BORROWED * (lent and not _replaced(others, at))
 
 
-def _equal(token: Token, other: Token, *, approximate: bool) -> bool:
-    """Whether two numbers are the same in value and kind; one without a unit never stands for one with a unit."""
-    if token.unit and (not other.unit or token.unit[0] != other.unit[0]):
-        return False
-    own, their = (token.unit[1], other.unit[1]) if token.unit and other.unit else (Decimal(1), Decimal(1))
-    return any(
-        mine * own == theirs * their or (approximate and _rounds(mine, theirs * their / own))
-        for mine in token.values
-        for theirs in other.values
-    )
-
-
-def _rounds(rounded: Decimal, exact: Decimal) -> bool:
-    """Whether `exact`, written with as many digits as `rounded`, is `rounded`."""
-    exponent = rounded.normalize().as_tuple().exponent
-    return isinstance(exponent, int) and abs(exact - rounded) * 2 <= Decimal(1).scaleb(exponent)
-
-
-def _replaced(statement: Reading, at: int, core: Reading) -> bool:
+def _replaced(others: _Others, at: int) -> bool:
     """Whether the sentence has another word, number or name where this one would stand."""
-    token = statement.tokens[at]
+    token = others.statement.tokens[at]
     if token.values:
-        return any(other.kind == token.kind and other.base not in statement.bases for other in core.numbers)
-    name = token.capital and any(about_another(core, statement.bases))
-    return name or any(_another_beside(statement, at, step, core) for step in (1, -1))
+        return token.kind in others.numbers
+    name = token.capital and others.name
+    return name or any(_another_beside(others.statement, at, step, others.core) for step in (1, -1))
 
 
 def _another_beside(statement: Reading, at: int, step: int, core: Reading) -> bool:
@@ -114,40 +112,26 @@ def _another_beside(statement: Reading, at: int, step: int, core: Reading) -> bo
     neighbour = beside(statement.tokens, at, step)
     if neighbour is None or not neighbour.specific:
         return False
-    others = (
-        beside(core.tokens, place, -step) for place, token in enumerate(core.tokens) if token.base == neighbour.base
-    )
+    others = (beside(core.tokens, place, -step) for place in core.places.get(neighbour.base, ())[:_LOOKED_AT])
     return any(other is not None and other.specific and other.base not in statement.bases for other in others)
 
 
-def _instead(statement: Reading, at: int, core: Reading) -> Token | None:
+def _instead(others: _Others, at: int) -> Token | None:
     """What the sentence has in this token's place: a number of the same kind, or a word between the same two.
 
-    Any word will do for a general one that has no opposite: `refunds take 14 days`, `refunds are paid in 14 days`.
+    Any word will do for a general one before a number: `refunds take 14 days`, `refunds are paid in 14 days`.
     """
+    statement = others.statement
     token = statement.tokens[at]
     if token.values:
-        others = (other for other in core.numbers if other.base not in statement.bases)
-        return next((other for other in others if other.kind == token.kind), None)
-    sides = _sides(statement.tokens, at)
-    if sides == ("", "") or not (token.specific or token.has_opposite):
+        return others.numbers.get(token.kind)
+    sides = statement.sides(at)
+    following = beside(statement.tokens, at, 1)
+    counts = token.specific or token.has_opposite or not (following and following.values)
+    if sides == ("", "") or not counts:
         return None
-    return next(
-        (
-            other
-            for place, other in enumerate(core.tokens)
-            if other.specific and other.base not in statement.bases and sides == _sides(core.tokens, place)
-        ),
-        None,
-    )
-
-
-def _sides(tokens: tuple[Token, ...], at: int) -> tuple[str, str]:
-    return _base(beside(tokens, at, -1)), _base(beside(tokens, at, 1))
-
-
-def _base(token: Token | None) -> str:
-    return token.base if token is not None else ""
+    candidates = others.core.between.get(sides, ())[:_LOOKED_AT]
+    return next((other for other in candidates if other.base not in statement.bases), None)
 
 
 def about_another(core: Reading, known: frozenset[str]) -> Iterator[str]:
@@ -165,6 +149,7 @@ def _against(statement: Reading, core: Reading) -> Iterator[str]:
     yield from _turned_round(statement, core)
     yield from _prefixed(statement, core)
     yield from _attached(statement, core)
+    yield from _ranged(statement, core)
     yield from swapped(statement, core)
     yield from misplaced(statement, core)
 
@@ -172,12 +157,13 @@ def _against(statement: Reading, core: Reading) -> Iterator[str]:
 def _turned_round(statement: Reading, core: Reading) -> Iterator[str]:
     """Negations and opposites that only one of the two has."""
     for mine, theirs in ((statement, core), (core, statement)):
+        affirmed = theirs.affirmed - mine.affirmed
         for negation in mine.negations:
             head = mine.tokens[negation.head]
             opposite = head.sign < 0
             negated = theirs.reached if opposite else theirs.negated
             shared = any(mine.tokens[place].base in negated for place in negation.reach)
-            if not shared and head.base in theirs.affirmed - mine.affirmed:
+            if not shared and head.base in affirmed:
                 yield _surface(statement, head.base) + (" (the opposite)" if opposite else " (a negation differs)")
 
 
@@ -207,18 +193,30 @@ def _opposites(base: str) -> Iterator[str]:
 
 def _attached(statement: Reading, core: Reading) -> Iterator[str]:
     """Numbers that the sentence has before another noun, where this noun has another number."""
-    counted = [(n, noun) for n, noun in _pairs(core)]
-    for number, noun in _pairs(statement):
-        others = [other for other, same in counted if (same.base, same.sign) == (noun.base, noun.sign)]
-        if number.base in core.bases and others and not any(_equal(number, o, approximate=True) for o in others):
-            yield f"{number.text} {noun.text} (the passage says {others[0].text} {noun.text})"
+    for number, noun in statement.pairs:
+        other, amounts = core.counted.get((noun.base, noun.sign), (None, core.amounts))
+        if other and (number.base in core.bases or not number.counts) and not amounts.has(number, approximate=True):
+            yield f"{number.text} {noun.text} (the passage says {other.text} {noun.text})"
 
 
-def _pairs(reading: Reading) -> Iterator[tuple[Token, Token]]:
-    for number, noun in pairwise(reading.tokens):
-        if number.values and noun.counts and not noun.values:
-            yield number, noun
+def _ranged(statement: Reading, core: Reading) -> Iterator[str]:
+    """Both ends of a range turned round, or one end without the other: `3 to 5 days`, `5 days`."""
+    theirs = {(first.base, last.base) for first, last in core.ranges}
+    for first, last in statement.ranges:
+        if (last.base, first.base) in theirs and (first.base, last.base) not in theirs:
+            yield f"{first.text} … {last.text} (swapped)"
+    for first, last in core.ranges:
+        for end, other in ((first, last), (last, first)):
+            places = statement.places.get(end.base, [])
+            alone = places and len(core.places[end.base]) == 1 and other.base not in statement.bases
+            if alone and end.kind != "# year" and not _bounds(statement, places[0]):
+                yield f"{end.text} (the passage says {first.text} to {last.text})"
+
+
+def _bounds(statement: Reading, at: int) -> bool:
+    return any(token.text.casefold() in BOUNDS for token in statement.tokens[max(0, at - 2) : at])
 
 
 def _surface(reading: Reading, base: str) -> str:
-    return next((token.text for token in reading.tokens if token.base == base), base)
+    places = reading.places.get(base)
+    return reading.tokens[places[0]].text if places else base

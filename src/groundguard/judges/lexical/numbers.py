@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from itertools import chain, pairwise
@@ -12,6 +14,7 @@ from groundguard.judges.lexical.words import MONEY, NUMBERS, SCALES, UNITS
 
 _LONGEST_NUMBER = 28
 _LARGEST = 10**15
+_LONGEST_TEXT = 200
 _THOUSANDS = 3
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _YEAR = re.compile(r"#[12]\d{3}")
@@ -61,6 +64,35 @@ class Token(NamedTuple):
     def exact(self) -> bool:
         """Whether it is a number or a code, which nothing but itself can stand for."""
         return bool(self.values) or any(map(str.isdigit, self.base))
+
+
+class Amounts:
+    """The numbers of a sentence, sorted by dimension, to look one up in."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        amounts: defaultdict[str, set[Decimal]] = defaultdict(set)
+        for token in tokens:
+            amounts[""].update(token.values)
+            if token.unit:
+                amounts[token.unit[0]].update(value * token.unit[1] for value in token.values)
+        self._amounts = {dimension: sorted(some) for dimension, some in amounts.items()}
+
+    def has(self, token: Token, *, approximate: bool) -> bool:
+        """Whether one has the value and kind of `token`; one without a unit never stands for one with a unit."""
+        dimension, factor = token.unit or ("", Decimal(1))
+        amounts = self._amounts.get(dimension, ())
+        for value in token.values:
+            half = _half(value) * factor if approximate else Decimal(0)
+            at = bisect_left(amounts, value * factor - half)
+            if at < len(amounts) and amounts[at] <= value * factor + half:
+                return True
+        return False
+
+
+def _half(rounded: Decimal) -> Decimal:
+    """By how much a number may differ that is `rounded` when it is written with as many digits."""
+    exponent = rounded.normalize().as_tuple().exponent
+    return Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0) / 2
 
 
 def number(digits: str, tail: str) -> Iterator[Token]:
@@ -149,6 +181,8 @@ def _started(token: Token, low: str, sign: tuple[str, Decimal] | None) -> Token 
 def _join(number: Token, token: Token, low: str) -> Token | None:
     """`number` with the next token made part of it, or None if it is not."""
     value = number.values[0]
+    if len(number.text) > _LONGEST_TEXT:
+        return None
     money = number.unit is not None and number.unit[0] in MONEY
     if number.text[-1].isalpha() and 0 < NUMBERS.get(low, 0) < _room(value):
         return _grown(number, token, value + NUMBERS[low])

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.tokens import Reading, beside
-from groundguard.judges.lexical.words import CLAUSES, ORDERED
+from groundguard.judges.lexical.words import CLAUSES
 
 _LONGEST_SWAP = 8
 _LONGEST_ORDER = 60
@@ -15,7 +15,7 @@ _LONGEST_ORDER = 60
 
 def swapped(statement: Reading, core: Reading) -> Iterator[str]:
     """Words that changed places around words that did not: `A acquired B`, `B acquired A`."""
-    mine, theirs = _order(statement), _order(core)
+    mine, theirs = statement.order, core.order
     shared = sorted(mine.keys() & theirs.keys(), key=mine.__getitem__)[:_LONGEST_ORDER]
     if _passive(statement) == _passive(core):
         yield from _two_swapped(statement, shared, mine, theirs)
@@ -26,7 +26,7 @@ def swapped(statement: Reading, core: Reading) -> Iterator[str]:
 
 def misplaced(statement: Reading, core: Reading) -> Iterator[str]:
     """Numbers and names that another clause says of another thing: `A costs 40 euros and B 90`, `B costs 40 euros`."""
-    mine, theirs = _order(statement), _order(core)
+    mine, theirs = statement.order, core.order
     for base in sorted(mine.keys() & theirs.keys(), key=mine.__getitem__)[:_LONGEST_ORDER]:
         kind = core.tokens[theirs[base]].kind
         if kind:
@@ -54,7 +54,7 @@ def _of_the_one_before(statement: Reading, core: Reading, place: int, kind: str,
     other: Token | None = None
     left = own = False
     for token in reversed(core.tokens[max(0, place - _LONGEST_ORDER) : place]):
-        if other is not None and token.specific and token.base in before:
+        if other is not None and token.counts and token.base in before:
             return other
         if token.kind == kind and other is None:
             if not (left and own) or token.base in statement.bases:
@@ -113,18 +113,6 @@ def _voice_changed(statement: Reading, core: Reading, mine: dict[str, int], thei
     )
     if patient and others[agent.base] > others[verb.base]:
         yield f"{verb.text} by {agent.text} (swapped)"
-
-
-def _order(reading: Reading) -> dict[str, int]:
-    """Where each word stands that occurs once."""
-    places: dict[str, int] = {}
-    repeated: set[str] = set()
-    for place, token in enumerate(reading.tokens):
-        if token.counts or token.base in ORDERED:
-            if token.base in places:
-                repeated.add(token.base)
-            places[token.base] = place
-    return {base: place for base, place in places.items() if base not in repeated}
 
 
 def _passive(reading: Reading) -> bool:

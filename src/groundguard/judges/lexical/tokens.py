@@ -4,22 +4,43 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain, pairwise
 from typing import NamedTuple
 
-from groundguard.judges.lexical.numbers import Token, date, joined, number
-from groundguard.judges.lexical.words import ACRONYMS, ANAPHORA, BREAKS, DEGREES, MONTHS, NEGATORS, STOP, look_up
+from groundguard.judges.lexical.numbers import Amounts, Token, date, joined, number
+from groundguard.judges.lexical.words import (
+    ACRONYMS,
+    ANAPHORA,
+    BEFORE_THAT,
+    BEFORE_TO,
+    BREAKS,
+    HAN_NEGATORS,
+    HAN_PLAIN,
+    MONTHS,
+    NEGATORS,
+    ORDERED,
+    PASSED_OVER,
+    ROUNDS,
+    STOP,
+    TRUTHS,
+    UNLESS,
+    look_up,
+)
 
 _REACH = 3
+_FAR = 24
 _LONGEST_ACRONYM = 5
 _LONGEST_ENDING = 2
 _UNSEEN = {ord(character): None for character in "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff*`"}
 _LIST_MARK = re.compile(r"\s*(?:>\s*)*(?:\(?\d{1,3}[.)]\s+)?")
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _RUNS = re.compile(f"[{_SPACELESS}]+|[^{_SPACELESS}]+")
+_ROMAN = re.compile(r"[IVXLC]{2,}")
 _RUN_OF_PAIRS = re.compile(f"[{_SPACELESS}]")
 
 
@@ -46,6 +67,12 @@ class Reading:
         """Equal for two sentences that differ in layout, and in punctuation other than a question mark, only."""
         return tuple(token.text.casefold() for token in self.tokens if token.base) + ("?",) * self.asks
 
+    def pieces(self, most: int) -> list[Reading]:
+        """It, or parts of it of `most` tokens."""
+        if len(self.tokens) <= most:
+            return [self]
+        return [Reading(self.tokens[at : at + most]) for at in range(0, len(self.tokens), most)]
+
     @cached_property
     def asks(self) -> bool:
         """Whether it is a question: no evidence for a statement."""
@@ -70,6 +97,71 @@ class Reading:
     def numbers(self) -> tuple[Token, ...]:
         """Its numbers, `one` included."""
         return tuple(token for token in self.tokens if token.values)
+
+    @cached_property
+    def amounts(self) -> Amounts:
+        """Its numbers, to look one up in."""
+        return Amounts(self.numbers)
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Where each base stands, in order."""
+        places: defaultdict[str, list[int]] = defaultdict(list)
+        for place, token in enumerate(self.tokens):
+            if token.base:
+                places[token.base].append(place)
+        return dict(places)
+
+    @cached_property
+    def order(self) -> dict[str, int]:
+        """Where each word stands that occurs once."""
+        once = ((base, places[0]) for base, places in self.places.items() if len(places) == 1)
+        return {base: place for base, place in once if self.tokens[place].counts or base in ORDERED}
+
+    @cached_property
+    def between(self) -> dict[tuple[str, str], list[Token]]:
+        """What stands between each two words; general words are left out."""
+        between: defaultdict[tuple[str, str], list[Token]] = defaultdict(list)
+        for place, token in enumerate(self.tokens):
+            if token.specific:
+                between[self.sides(place)].append(token)
+        return dict(between)
+
+    def sides(self, at: int) -> tuple[str, str]:
+        """The words before and after one, empty where a mark or nothing stands there."""
+        before, after = beside(self.tokens, at, -1), beside(self.tokens, at, 1)
+        return before.base if before else "", after.base if after else ""
+
+    @cached_property
+    def counted(self) -> dict[tuple[str, int], tuple[Token, Amounts]]:
+        """For each noun with its sign: the first number before it, and all of them."""
+        numbers: defaultdict[tuple[str, int], list[Token]] = defaultdict(list)
+        for token, noun in self.pairs:
+            numbers[noun.base, noun.sign].append(token)
+        return {noun: (some[0], Amounts(some)) for noun, some in numbers.items()}
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[Token, Token], ...]:
+        """Each number with the noun that it counts."""
+        nouns = ((at, self._counted_by(at)) for at, token in enumerate(self.tokens) if token.values)
+        return tuple((self.tokens[at], noun) for at, noun in nouns if noun is not None)
+
+    def _counted_by(self, at: int) -> Token | None:
+        """The noun right after a number, or after `of`."""
+        after = self.tokens[at + 1] if at + 1 < len(self.tokens) else Token("")
+        noun = beside(self.tokens, at + 1, 1) if after.base == "of" else after
+        return noun if noun is not None and noun.counts and not noun.values else None
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[Token, Token], ...]:
+        """Each two numbers of a kind with nothing or `to` between them: `3 to 5`, `3-5`."""
+        lasts = (at + (self.tokens[at].base == "to") for at in range(1, len(self.tokens)))
+        ends = zip(self.tokens, (self.tokens[at] for at in lasts if at < len(self.tokens)), strict=False)
+        return tuple(
+            (first, last)
+            for first, last in ends
+            if first.values and last.values and (first.kind == last.kind or not (first.kind or last.kind == "# year"))
+        )
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -111,7 +203,7 @@ def read(text: str) -> Reading:
         text = unicodedata.normalize("NFKC", text)
     text = _LIST_MARK.sub("", text.translate(_UNSEEN), count=1)
     marks = "" if text.isascii() else "".join(sorted(c for c in set(text) if unicodedata.category(c)[0] == "M"))
-    return Reading(tuple(joined(_tokens(_pattern(marks), text))))
+    return Reading(tuple(joined(_placed(_tokens(_pattern(marks), text)))))
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +213,7 @@ def _pattern(marks: str) -> re.Pattern[str]:
         rf"""
         (?P<cite> \[\^?\d+(?:\s?[,;\u2013-]\s?\d+)*\] | 【[^】]{{0,40}}】 )
         | (?P<date> \d{{4}}-\d{{2}}-\d{{2}} (?!\d) )
-        | (?P<code> \d{{1,2}}:\d{{2}} (?!\d) | (?!\d{{1,3}}(?:\.\d{{3}})+(?![\d.])) \d+(?:\.\d+){{2,}} (?!,) )
+        | (?P<code> \d{{1,4}}:\d{{1,4}} (?!\d) | (?!\d{{1,3}}(?:\.\d{{3}})+(?![\d.])) \d+(?:\.\d+){{2,}} (?!,) )
         | (?P<number> (?:(?<![\w)])[-\u2212])? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?!\d) | \d+(?:[.,]\d+)*) )
           (?P<tail> {letter}(?:{letter}|\d)* )?
         | (?P<dots> (?:[A-Z]\.){{2,}} )
@@ -150,6 +242,29 @@ def _tokens(pattern: re.Pattern[str], text: str) -> Iterator[Token]:
             yield Token(match[0], match[0].casefold(), counts=2 if kind == "code" else 0)
 
 
+def _placed(tokens: Iterator[Token]) -> Iterator[Token]:
+    """What a word's place tells: a capital letter after a noun is a name, `once a day` is a number."""
+    before = [Token(""), Token("")]
+    for token, after in pairwise(chain(tokens, [Token("")])):
+        if token.text.casefold() == "once" and after.text.casefold() in ROUNDS:
+            yield token._replace(base="1 times", counts=2)
+        elif _is_letter(token, *before):
+            yield token._replace(base=token.text, counts=2)
+        else:
+            yield token
+        before = [before[1], token]
+
+
+def _is_letter(token: Token, second: Token, first: Token) -> bool:
+    """Whether a token, of which the two before are given, is the B of `Plan B`; not the I of `today I saw`."""
+    text = token.text
+    if len(text) > 1 or not text.isupper() or not first.counts or first.values:
+        return False
+    if text == "I":
+        return first.capital and bool(second.base)
+    return text != "A" or not first.text.isupper() or len(first.text) == 1
+
+
 @lru_cache(maxsize=1_024)
 def _mark(text: str) -> Token:
     return Token(text)
@@ -175,6 +290,8 @@ def _word(text: str) -> Token:
         return Token(text, text.casefold(), counts=2, capital=True)
     if text in MONTHS:
         return Token(text, MONTHS[text], counts=2, capital=True)
+    if _ROMAN.fullmatch(text):
+        return Token(text, text.casefold(), counts=2, capital=True)
     capital = text[0].isupper()
     low = _bare(text.casefold())
     word = look_up(low)
@@ -195,7 +312,7 @@ def _bare(word: str) -> str:
 def _negations(tokens: tuple[Token, ...]) -> Iterator[Negation]:
     turned: set[int] = set()
     for at, token in enumerate(tokens):
-        if _negates(token) and not _only(tokens, at):
+        if _negates(token, tokens[at + 1] if at + 1 < len(tokens) else token):
             reached = _reached(tokens, at)
             turned |= {place for place in reached if tokens[place].sign < 0}
             reach = frozenset(reached) - turned
@@ -206,29 +323,33 @@ def _negations(tokens: tuple[Token, ...]) -> Iterator[Negation]:
             yield Negation(at, frozenset({at}))
 
 
-def _negates(token: Token) -> bool:
-    return token.text.casefold().replace("'", "").replace("\u2019", "") in NEGATORS
-
-
-def _only(tokens: tuple[Token, ...], at: int) -> bool:
-    return at + 1 < len(tokens) and tokens[at + 1].text.casefold() == "only"
+def _negates(token: Token, after: Token) -> bool:
+    """Whether a token negates what follows, given the next one; itself if there is none."""
+    low, following = token.text.casefold().replace("'", "").replace("\u2019", ""), after.text.casefold()
+    if low in NEGATORS:
+        return following != "only"
+    if low in BEFORE_TO or low in BEFORE_THAT:
+        return following == ("to" if low in BEFORE_TO else "that")
+    return low in UNLESS or (len(low) > 1 and low[0] in HAN_NEGATORS and low not in HAN_PLAIN)
 
 
 def _reached(tokens: tuple[Token, ...], at: int) -> list[int]:
     """Places of the words that the negation at `at` reaches: forward, else the one before it."""
     ahead: list[int] = []
-    for place in range(at + 1, len(tokens)):
+    for place in range(at + 1, min(len(tokens), at + _FAR)):
         token = tokens[place]
         low = token.text.casefold()
         if not token.base or low in BREAKS or len(ahead) == _REACH:
             break
-        if (token.counts or token.sign < 0) and low not in DEGREES and not token.values:
+        if (token.counts or token.sign < 0) and low not in PASSED_OVER and not token.values:
+            if low in TRUTHS and place + 1 < len(tokens) and tokens[place + 1].text.casefold() == "that":
+                continue
             ahead.append(place)
     return ahead or _before(tokens, at)
 
 
 def _before(tokens: tuple[Token, ...], at: int) -> list[int]:
-    for place in range(at - 1, -1, -1):
+    for place in range(at - 1, max(-1, at - _FAR), -1):
         if tokens[place].counts or not tokens[place].base:
             return [place] if tokens[place].base else []
     return []
@@ -236,9 +357,9 @@ def _before(tokens: tuple[Token, ...], at: int) -> list[int]:
 
 def beside(tokens: tuple[Token, ...], at: int, step: int) -> Token | None:
     """The next counting token in that direction, if only function words are between."""
-    place = at + step
-    while 0 <= place < len(tokens) and tokens[place].base:
+    for place in range(at + step, at + step * _FAR, step):
+        if not 0 <= place < len(tokens) or not tokens[place].base:
+            break
         if tokens[place].counts:
             return tokens[place]
-        place += step
     return None

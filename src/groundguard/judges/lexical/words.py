@@ -48,9 +48,36 @@ NEGATORS = _set("""
     no not never none nobody nothing nowhere neither nor without cannot cant dont doesnt didnt isnt arent wasnt werent
     wont wouldnt shouldnt couldnt mustnt hasnt havent hadnt aint hardly barely scarcely rarely seldom
     nicht kein keine keinen keinem keiner keines nie niemals ohne pas jamais aucun aucune sans nunca ningún ninguna
-    niet geen nooit não nem
+    niet geen nooit não nem sem lack lacks lacked lacking non nessun nessuno nessuna senza ne не ни нет без никогда nie
+    inte ikke
 """)
 """Words that turn round what follows them, without apostrophes."""
+
+UNLESS = _set("unless")
+"""Negates what follows, and ends the reach of another negation."""
+
+BEFORE_TO = _set(
+    "fail fails failed failing failure refuse refuses refused decline declines declined forgot neglected unable"
+)
+"""Words that negate what follows before `to`."""
+
+BEFORE_THAT = _set("false untrue incorrect deny denies denied")
+"""Words that negate what follows before `that`."""
+
+TRUTHS = _set("case true correct")
+"""Words before `that` that a negation passes over: `it is not the case that`."""
+
+HAN_PLAIN = _set("非常 未来 未來 不仅 不僅 不但 不断 不斷 不同 不过 不過")
+"""Chinese words that begin with such a character and negate nothing."""
+
+BOUNDS = _set("to within than most least under over until till by up")
+"""Words before a number that stands for one end of a range."""
+
+HAN_NEGATORS = frozenset("不没沒未非无無")
+"""Chinese characters that turn round what follows them."""
+
+ROUNDS = _set("a an per every each daily weekly monthly yearly annually")
+"""Words before which `once` is a number."""
 
 BREAKS = _set("and but or because while which who although though if unless however whereas so when")
 """Words at which the reach of a negation ends."""
@@ -59,10 +86,13 @@ CLAUSES = _set("and but while whereas")
 """Words between two clauses that each have a subject."""
 
 DEGREES = _set("very too so quite yet ever always fully entirely completely necessarily only just more")
-"""Words that a negation passes over."""
+"""Words of degree."""
 
 ANAPHORA = _set("it its he him his she her hers they them their theirs this these that those there such both")
 """Words that point to a sentence before."""
+
+PASSED_OVER = DEGREES | ANAPHORA
+"""Words that a negation passes over."""
 
 ASKING = _set("how what which")
 """Words after which a question names the kind of answer it wants: `how long`, `what colour`."""
@@ -89,6 +119,7 @@ _OPPOSITES = """
     maximum maximal max / minimum minimal min ;
     most / least ;
     more / less fewer ;
+    many / few ;
     above over / below under ;
     up upward / down downward ;
     on / off ;
@@ -151,8 +182,12 @@ MONTHS = {name: f"month {number}" for number, names in enumerate(_MONTHS.split("
 
 _LATER_ORDINALS = "fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 
-ORDINALS = {word: f"{number}th" for number, word in enumerate(_LATER_ORDINALS.split(), 4)} | {"third": "3rd"}
-"""Ordinals that are nothing else: `first` has an opposite, `second` is a time."""
+ORDINALS = {word: f"{number}th" for number, word in enumerate(_LATER_ORDINALS.split(), 4)} | {
+    "third": "3rd",
+    "twice": "2 times",
+    "thrice": "3 times",
+}
+"""Ordinals that are nothing else, `first` has an opposite, `second` is a time; and how often something happens."""
 
 _ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
     seventeen eighteen nineteen"""
@@ -249,19 +284,20 @@ def look_up(word: str) -> Word:
 
 
 def stem(word: str) -> str:
-    """A rough English stem: plural, past, -ing and -ly endings, a doubled last letter and a final e are taken off."""
+    """A rough English stem: plural, past, -ing and -ly endings, the letter they double, and a final e are taken off."""
     if not word.isascii():
         return word
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _LEAST:
             word = word[: -len(ending)] + instead
+            if ending in _DOUBLING and len(word) > _LEAST and word[-1] == word[-2] and word[-1] not in "lsz":
+                return word[:-1]
             break
-    if len(word) > _LEAST and word[-1] == word[-2] and word[-1] not in "lsz":
-        return word[:-1]
     return word[:-1] if len(word) > _LEAST and word.endswith("e") else word
 
 
 _LEAST = 3
+_DOUBLING = _set("ing ed ingly edly")
 _ENDINGS = (
     ("ies", "y"),
     ("ied", "y"),

@@ -14,12 +14,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groundguard.chunks import TEXT_KEYS, freeze
+from groundguard.chunks import TEXT_KEYS, freeze, holds_chunks
 from groundguard.errors import warn_once
-from groundguard.foreign import Selector, get, has, is_pair, select
+from groundguard.foreign import CHUNK_KEYS, Selector, get, has, select
 from groundguard.records import Chunk, ChunksFrom, Reason
-
-CHUNK_KEYS = ("context", "source_documents", "source_nodes", "documents", "contexts", "chunks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def find_chunks(output: object, recorder: Recorder, capture: Capture = Capture()
     recorder.open = False
     if capture.chunks is not None:
         return Found(freeze(select(output, capture.chunks, "chunks", "output")), ChunksFrom.OUTPUT)
-    if is_pair(output) and not callable(capture.answer):
+    if holds_chunks(output) and not callable(capture.answer):
         return Found(freeze(output[1]), ChunksFrom.RETURNED)
     for key in CHUNK_KEYS:
         if has(output, key):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 from uuid import UUID
 
 from groundguard.errors import UsageError
@@ -35,6 +35,11 @@ def freeze(chunks: object) -> tuple[Chunk, ...]:
         hint = "; await it first" if has(chunks, "__aiter__") or has(chunks, "__await__") else ""
         raise UsageError(f"chunks are a string or an iterable of chunks, not a {type(chunks).__name__}{hint}")
     return tuple(map(as_chunk, chunks))
+
+
+def holds_chunks(output: object) -> TypeGuard[tuple[Any, Any]]:
+    """Whether this is a pair `(answer, chunks)`; the second of a message and its metadata is no chunk."""
+    return is_pair(output) and not (is_mapping(output[1]) and _text(output[1]) is None)
 
 
 def is_single(chunks: object) -> bool:

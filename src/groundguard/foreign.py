@@ -13,6 +13,7 @@ Selector: TypeAlias = str | Callable[[Any], Any]
 """A key (or attribute) of the chain's input or output, or a function that takes it apart."""
 
 QUESTION_KEYS = ("question", "query", "input")
+CHUNK_KEYS = ("context", "source_documents", "source_nodes", "documents", "contexts", "chunks")
 ANSWER_KEYS = ("answer", "result", "output_text", "response", "output", "text", "content")
 
 
@@ -157,7 +158,8 @@ def select(thing: object, selector: Selector, what: str, where: str) -> Any:
         return selector(thing)
     thing = thing[0] if is_pair(thing) else thing
     if not has(thing, selector):
-        keys = f"; its keys are {', '.join(map(str, thing))}" if is_mapping(thing) else ""
+        known = [key for key in (*QUESTION_KEYS, *ANSWER_KEYS, *CHUNK_KEYS) if has(thing, key)]
+        keys = f"; it has {', '.join(dict.fromkeys(known))}" if known else ""
         raise UsageError(f"the {where}, a {type(thing).__name__}, has no {selector!r} to take the {what} from{keys}")
     return get(thing, selector)
 

@@ -10,12 +10,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundguard.capture import CHUNK_KEYS, Capture, Found, Recorder, found_below
-from groundguard.chunks import freeze
+from groundguard.capture import Capture, Found, Recorder, found_below
+from groundguard.chunks import freeze, holds_chunks
 from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
 from groundguard.flow.steps import END, Emit, Flow, Pull
-from groundguard.foreign import ANSWER_KEYS, QUESTION_KEYS, Selector, answer_text, get, has, is_pair, select
+from groundguard.foreign import ANSWER_KEYS, CHUNK_KEYS, QUESTION_KEYS, Selector, answer_text, get, has, is_pair, select
 from groundguard.records import Chunk, ChunksFrom, Response
 
 
@@ -54,7 +54,7 @@ def collect(source: object, capture: Capture, *, hold: bool) -> Flow[Collected]:
     while (piece := (yield Pull(source))) is not END:
         collected.pieces.append(piece)
         reported = _chunks(piece, capture)
-        collected.texts.append(_text(piece, capture, silent=reported is not None and not is_pair(piece)))
+        collected.texts.append(_text(piece, capture, silent=not is_pair(piece)))
         if reported is not None:
             collected.chunks = (collected.chunks or ()) + reported
         if not hold:
@@ -69,7 +69,8 @@ def release(collected: Collected, response: Response[Any], capture: Capture, *, 
     """
     if held and response.answer == collected.text:
         for piece, text in zip(collected.pieces, collected.texts, strict=True):
-            yield Emit(piece if _text(piece, capture, silent=True) == text else text)
+            same = not isinstance(piece, str) and _text(piece, capture, silent=True) == text
+            yield Emit(piece if same else text)
     elif held and response.answer:
         yield Emit(response.answer)
     yield Emit(response)
@@ -83,7 +84,7 @@ def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     else:
         said: object = piece[0] if is_pair(piece) else piece
         text = answer_text(said)
-        if silent and text is None and not _texts(said, {*CHUNK_KEYS, *QUESTION_KEYS}):
+        if silent and text is None and _says_nothing(said):
             text = ""
         if is_mapping(said) and len(_texts(said, said.keys() - set(ANSWER_KEYS))) > 1:
             text = None
@@ -95,6 +96,12 @@ def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     return text
 
 
+def _says_nothing(said: object) -> bool:
+    """Whether a mapping holds neither an answer nor any text that nobody would judge: only the question, or chunks."""
+    holds_answer = any(get(said, key) is not None for key in ANSWER_KEYS)
+    return is_mapping(said) and not holds_answer and not _texts(said, {*CHUNK_KEYS, *QUESTION_KEYS})
+
+
 def _texts(said: object, but: AbstractSet[Any]) -> list[str]:
     """The texts of a mapping, but for some keys."""
     return [text for key, text in said.items() if isinstance(text, str) and key not in but] if is_mapping(said) else []
@@ -104,7 +111,7 @@ def _chunks(piece: object, capture: Capture) -> tuple[Chunk, ...] | None:
     if capture.chunks is not None:
         found = _selected(piece, capture.chunks)
         return None if found is None else freeze(found)
-    if is_pair(piece) and not callable(capture.answer):
+    if holds_chunks(piece) and not callable(capture.answer):
         return freeze(piece[1])
     return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)
 

@@ -156,19 +156,25 @@ def _question_finder(
     parameter = named or (usual or parameters)[0] if selector is None or named else parameters[0]
 
     def find(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return find_question(_argument(signature, bound, parameter), None if named else selector)
+        return find_question(_argument(signature, parameter, args, kwargs), None if named else selector)
 
     return find
 
 
-def _argument(signature: inspect.Signature, bound: inspect.BoundArguments, name: str) -> object:
-    value = bound.arguments[name]
-    kind = signature.parameters[name].kind
-    if kind is inspect.Parameter.VAR_POSITIONAL:
-        return value[0] if value else None
-    return value
+def _argument(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError:  # another decorator gives the function arguments that the caller doesn't
+        if name in kwargs:
+            return kwargs[name]
+        place = list(signature.parameters).index(name)
+        if place >= len(args):
+            raise
+        return args[place]
+    bound.apply_defaults()
+    if signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL:
+        return bound.arguments[name][0] if bound.arguments[name] else kwargs
+    return bound.arguments[name]
 
 
 @dataclass(frozen=True)

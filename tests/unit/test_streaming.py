@@ -650,3 +650,31 @@ def test_a_held_piece_that_has_changed_since_is_handed_on_as_it_was_judged(door:
     *pieces, response = stream(door, Guard(judge, policy=Raise()), reusing)
     assert pieces == ["Paris ", "is in ", {"answer": "France."}]
     assert response.generated == "Paris is in France."
+
+
+@both_doors
+def test_a_piece_that_only_repeats_the_question_is_silent(door: Door, judge: ScriptedJudge) -> None:
+    pieces = [{"input": "Q?"}, {"chat_history": []}, {"context": EVIDENCE}, {"answer": "Paris."}]
+    *seen, response = stream(door, Guard(judge), recording, pieces, [])
+    assert seen == pieces
+    assert (response.answer, response.status) == ("Paris.", Status.ANSWERED)
+
+
+@both_doors
+def test_a_message_with_its_metadata_is_no_pair_of_text_and_chunks(door: Door, judge: ScriptedJudge) -> None:
+    pieces = [(SimpleNamespace(content="Paris."), {"langgraph_node": "answer"})]
+    response = stream(door, Guard(judge), recording, pieces, EVIDENCE)[-1]
+    assert (response.answer, response.chunks_from) == ("Paris.", ChunksFrom.RECORDED)
+
+
+@both_doors
+def test_a_held_string_of_a_class_of_ones_own_is_handed_on_as_it_was_judged(door: Door, judge: ScriptedJudge) -> None:
+    class Liar(str):
+        __slots__ = ()
+
+        def __str__(self) -> str:
+            return "Rome."
+
+    *pieces, _ = stream(door, Guard(judge, policy=Raise()), recording, [Liar("Paris.")])
+    assert [type(piece) for piece in pieces] == [str]
+    assert pieces == ["Paris."]

@@ -604,3 +604,36 @@ def test_a_response_travels_without_the_chains_output(door: Door, guard: Guard) 
     )
     assert pickle.loads(pickle.dumps(response)) == response
     assert pickle.loads(pickle.dumps(response)).output is None
+
+
+def test_another_decorator_may_hand_in_arguments_of_its_own() -> None:
+    def injecting(fn: Any) -> Any:
+        @functools.wraps(fn)
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            return fn(*args, client="client", **kwargs)
+
+        return inner
+
+    @Guard(ScriptedJudge(True))
+    @injecting
+    def ask(question: str, client: str) -> Any:
+        return f"Paris, says {client}.", ["Paris."]
+
+    assert ask("Where?").question == ask(question="Where?").question == "Where?"
+    with pytest.raises(TypeError):
+        ask()
+
+    @injecting
+    def generate(question: str, chunks: Any, client: str) -> str:
+        return "Paris."
+
+    guard = Guard(ScriptedJudge(True), retriever=lambda question: ["Paris."], generator=generate)
+    assert guard.ask("Where?").status == "answered"
+
+
+def test_a_function_of_any_arguments_may_be_called_by_keyword() -> None:
+    @Guard(ScriptedJudge(True))
+    def ask(*args: Any, **kwargs: Any) -> Any:
+        return "Paris.", ["Paris."]
+
+    assert ask("Where?").question == ask(question="Where?").question == "Where?"

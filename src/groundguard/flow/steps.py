@@ -189,7 +189,7 @@ def _takes(function: Callable[..., Any], arguments: int, optional: tuple[str, ..
     if not (inspect.isroutine(function) or type(function) is functools.partial):
         return True  # the signature of a callable object is not always told right
     try:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, follow_wrapped=False)
         signature.bind(*range(arguments), **{name: None for name in optional if name in signature.parameters})
     except TypeError:
         return False

@@ -659,3 +659,14 @@ def test_a_call_of_another_thread_does_not_disturb_it():
     for thread in threads:
         thread.join()
     assert {verdict.decision for verdict in verdicts} == {Decision.SUPPORTED}
+
+
+@pytest.mark.parametrize(
+    ("chunk", "answer"),
+    [
+        ("Drug Alfa causes nausea. Drug Beta treats headaches.", "Drug Beta causes nausea."),
+        ("Vitamin C is found in oranges. Vitamin D comes from sunlight.", "Vitamin D is found in oranges."),
+    ],
+)
+def test_a_sentence_about_another_name_lends_nothing(chunk, answer):
+    assert Lexical()(Exchange("Which?", (Chunk(chunk),), answer)).decision is Decision.UNSUPPORTED

@@ -101,9 +101,14 @@ class Evidence:
     def _window(self, place: int) -> Window:
         chunk, first, last = self._homes[place]
         near = {first, *range(max(first, place - 1), min(last, place + 2))} - {place}
-        linked = {other for other in near if self._readings[max(place, other)].about(self._readings[min(place, other)])}
+        linked = {other for other in near if self._linked(*sorted((place, other)))}
         around, links = ([self._readings[other] for other in sorted(some)] for some in (near, linked))
         return Window(self._readings[place], tuple(around), tuple(links), chunk)
+
+    def _linked(self, first: int, second: int) -> bool:
+        """Whether two sentences are about the same thing; a name of its own makes the later one about another."""
+        earlier, later = self._readings[first], self._readings[second]
+        return later.about(earlier) and (later.points_back or later.names <= earlier.bases)
 
 
 def _bases(token: Token) -> tuple[str, ...]:

@@ -35,9 +35,10 @@ class Lexical(Judge):
 
     Each statement of the answer is held against each sentence of the chunks. Words count by their rarity in the
     chunks, general words less. What the sentence itself lacks may come, at a discount, from the sentence before or
-    after it or from the first of its chunk, if the later of the two has a pronoun or begins with a word of the other.
-    A number or a name is borrowed only if the sentence has no other of its kind. The statement's score is the share
-    that is found. It is halved, and the statement is not supported whatever the threshold, if
+    after it or from the first of its chunk, if the later of the two has a pronoun, or begins with a word of the other
+    and has no name of its own. A number or a name is borrowed only if the sentence has no other of its kind. The
+    statement's score is the share that is found. It is halved, and the statement is not supported whatever the
+    threshold, if
 
     - a number, a name or a code is not there, or a number has another unit, counts another thing, or is one end of a
       range whose other end the statement lacks;
@@ -62,7 +63,8 @@ class Lexical(Judge):
     words may pass: a wrong inference, a general word before a number exchanged for another, any word added among many
     right ones, a word of quantity exchanged (`all`, `some`), a condition left out, a pronoun that means somebody
     else, what one sentence says of two things (`Ada was born in Riga and Ben in Oslo` for `Ada was born in Oslo`,
-    `dogs may enter the park and cats the hall` for `dogs may enter the hall`), irony. Opposites, stems, function
+    `dogs may enter the park and cats the hall` for `dogs may enter the hall`, `opens at 9 and closes at 5` for
+    `closes at 9`), an exception or a `few` that is dropped, irony. Opposites, stems, function
     words and number words are English, negations those of a few more European languages and Chinese; in other
     languages it compares words as they are written, and pairs of letters where a script writes no spaces. Across
     languages it finds nothing.

@@ -115,10 +115,8 @@ def _progress(source: BinaryIO, out: TextIO) -> Generator[Callable[[int], None],
     """A bar on stderr, where a person looks and nothing else is written; receives the bytes that were read."""
     columns = TextColumn("checking"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     console = err()
-    if not console.is_terminal or (out is sys.stdout and out.isatty()):
-        yield lambda _: None
-        return
-    with Progress(*columns, console=console, transient=True) as progress:
+    hidden = not console.is_terminal or (out is sys.stdout and out.isatty())
+    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
         task = progress.add_task("checking", total=_size(source))
         yield lambda size: progress.advance(task, size)
 

@@ -155,7 +155,7 @@ def test_many_in_order_with_a_summary(tmp_path, response):
     assert [response(line).question for line in lines] == ["How long?"] * 3
     assert result.exit_code == 1
     summary = "3 checked: 1 answered, 1 ungrounded, 1 no_context; judge failures 0; bad lines 0"
-    note, told = result.stderr.splitlines()
+    note, told = filter(None, result.stderr.splitlines())
     assert note.startswith("groundguard: note: judged by lexical, which compares words")
     assert told == f"groundguard: {summary}"
     assert result.stdout == ""

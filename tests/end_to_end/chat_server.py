@@ -16,6 +16,9 @@ class ChatServer(ThreadingHTTPServer):
         self.reply = reply
         self.requests = []
 
+    def handle_error(self, request, client_address):
+        """A client that went away is no news, and stderr belongs to the command under test."""
+
     @property
     def environment(self):
         """What a client needs to find it."""

@@ -116,7 +116,8 @@ def _progress(source: BinaryIO, out: TextIO) -> Generator[Callable[[int], None],
     columns = TextColumn("checking"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     console = err()
     hidden = not console.is_terminal or (out is sys.stdout and out.isatty())
-    with Progress(*columns, console=console, transient=True, disable=hidden) as progress:
+    progress = Progress(*columns, console=console, transient=True, disable=hidden)
+    with nullcontext() if hidden else progress:
         task = progress.add_task("checking", total=_size(source))
         yield lambda size: progress.advance(task, size)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -148,6 +149,22 @@ class Usage:
     def __post_init__(self) -> None:
         expect(self, int | None, "input_tokens", "output_tokens")
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+        )
+
+
+def total_usage(parts: Iterable[Usage | None]) -> Usage | None:
+    """The tokens of several calls, or None if no server reported any; a call that reported none adds nothing."""
+    known = [part for part in parts if part is not None]
+    return functools.reduce(Usage.__add__, known) if known else None
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else one + other
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -156,7 +173,8 @@ class Claim:
     Attributes:
         text: The statement.
         decision: The judge's word on it; None if it asserts no fact.
-        start: Offset of its first character in the answer, or None if it can't be found there.
+        start: Offset in the answer where it begins, or where the statement begins that it was drawn from; None if it
+            can't be found there.
         end: Offset after its last character.
         chunk_ids: The chunks that support it: their ids, or their positions from 1 where they have none.
         missing: What the chunks lack: words, numbers, names.
@@ -197,8 +215,10 @@ class Verdict:
         prompt_hash: SHA-256 of the prompt's constant parts, if there was one.
         model: The model's name as the server reported it.
         usage: Tokens as the server reported them.
-        calls: How many requests were sent to a model, retries included.
+        calls: How many requests were sent to a model, retries included; of a member, without its retries.
         seconds: How long the judgement took.
+        members: What each judge said that this one asked, in order: each with its own cost and time.
+        calls_saved: How many judges did not need asking, since an earlier one was sure.
     """
 
     decision: Decision
@@ -216,6 +236,8 @@ class Verdict:
     usage: Usage | None = None
     calls: int = 0
     seconds: float | None = None
+    members: tuple[Verdict, ...] = ()
+    calls_saved: int = 0
 
     def __post_init__(self) -> None:
         decision = Decision(self.decision)
@@ -227,8 +249,9 @@ class Verdict:
         expect(self, str | None, "raw", "detail", "error_type", "judge", "fingerprint")
         expect(self, str | None, "prompt_version", "prompt_hash", "model")
         expect(self, Usage | None, "usage")
-        expect(self, int, "calls")
+        expect(self, int, "calls", "calls_saved")
         collect(self, Claim, "claims")
+        collect(self, Verdict, "members")
         measure(self, "score", least=0, most=1)
         measure(self, "seconds")
         object.__setattr__(self, "decision", decision)
@@ -245,6 +268,7 @@ class Verdict:
             values = dict(data)
             values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
             values["usage"] = None if values["usage"] is None else Usage(**values["usage"])
+            values["members"] = tuple(cls.from_dict(member) for member in values["members"])
             return cls(**values)
 
 

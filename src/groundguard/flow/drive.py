@@ -4,7 +4,8 @@
 |------------------------------|---------------------------------|--------------------------------------|
 | a plain function             | the caller's thread             | a daemon thread, context copied      |
 | the same, with a timeout     | a daemon thread, context copied | a daemon thread, context copied      |
-| a coroutine function         | UsageError                      | the caller's loop                    |
+| a coroutine function         | UsageError                      | the caller's loop               |
+| flows to run together        | daemon threads                  | tasks of the caller's loop      |
 
 A call that outlasts its timeout is abandoned. Its thread is a daemon, so neither `asyncio.run` nor the end of the
 process waits for it.
@@ -16,9 +17,10 @@ import asyncio
 import inspect
 import threading
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from concurrent.futures import Future, wait
-from contextlib import AbstractAsyncContextManager, ExitStack
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -34,7 +36,10 @@ from groundguard.flow.steps import (
     Pull,
     Scope,
     Sleep,
+    Step,
+    Together,
     TooManyAbandonedError,
+    interpose,
 )
 
 T = TypeVar("T")
@@ -73,6 +78,8 @@ def iterate(flow: Flow[T]) -> Generator[Any, None, T]:
                     time.sleep(step.seconds)
                 elif isinstance(step, Pull):
                     result = _pull(step, sources)
+                elif isinstance(step, Together):
+                    result = _together(step)
                 else:
                     result = _call(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
@@ -111,6 +118,8 @@ async def aiterate(flow: Flow[T], done: Callable[[T], object] = lambda _: None) 
                     await asyncio.sleep(step.seconds)
                 elif isinstance(step, Pull):
                     result = await _apull(step, sources)
+                elif isinstance(step, Together):
+                    result = await _atogether(step)
                 else:
                     result = await _acall(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
@@ -231,6 +240,68 @@ def _needs_async(call: Call) -> str:
     return f"{call.callee.name} is async: use the async door (aask, acheck, ainvoke, or `async def`)"
 
 
+# Flows side by side.
+
+
+def _together(step: Together) -> tuple[Any, ...]:
+    """Each in a daemon thread. Whoever is still at work when one fails, or the caller is interrupted, soon ends."""
+    waiting: deque[tuple[int, Flow[Any]]] = deque(enumerate(step.flows))
+    results: list[Any] = [None] * len(step.flows)
+    given_up = threading.Event()
+
+    def perform(inside: Step) -> Flow[Any]:
+        if given_up.is_set():
+            raise OutOfTimeError(_GIVEN_UP)
+        return (yield inside)
+
+    def work() -> None:
+        for place, flow in _taken(waiting):
+            results[place] = run(interpose(flow, perform))
+
+    workers = [_in_daemon(work) for _ in range(min(step.limit, len(step.flows)))]
+    try:
+        wait(workers, return_when=FIRST_EXCEPTION)
+    finally:
+        given_up.set()
+    for worker in workers:
+        if worker.done():
+            worker.result()
+    return tuple(results)
+
+
+async def _atogether(step: Together) -> tuple[Any, ...]:
+    """Each in a task. Those that are still at work when one fails, or the caller is cancelled, are cancelled."""
+    waiting: deque[tuple[int, Flow[Any]]] = deque(enumerate(step.flows))
+    results: list[Any] = [None] * len(step.flows)
+
+    async def work() -> None:
+        for place, flow in _taken(waiting):
+            results[place] = await arun(flow)
+
+    workers = [asyncio.ensure_future(work()) for _ in range(min(step.limit, len(step.flows)))]
+    try:
+        if workers:
+            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
+        for worker in workers:
+            if worker.done():
+                worker.result()
+    finally:
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+    return tuple(results)
+
+
+def _taken(waiting: deque[T]) -> Iterator[T]:
+    """What is left to do, for several workers that take it from one queue."""
+    with suppress(IndexError):
+        while True:
+            yield waiting.popleft()
+
+
+_GIVEN_UP = "nobody waits for this any more"
+
+
 # Calls in threads of their own.
 
 _CANCELLED = "the call was cancelled from inside"
@@ -246,19 +317,23 @@ def _check_abandoned(call: Call) -> None:
 
 def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
     _check_abandoned(call)
+    return _in_daemon(partial(_shielded, plain, call))
+
+
+def _in_daemon(work: Callable[[], Any]) -> Future[Any]:
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
     context = copy_context()
 
-    def work() -> None:
+    def carry() -> None:
         try:
-            result = context.run(_shielded, plain, call)
+            result = context.run(work)
         except BaseException as error:  # noqa: BLE001  # carried to the thread that waits
             future.set_exception(error)
         else:
             future.set_result(result)
 
-    threading.Thread(target=work, name="groundguard-call", daemon=True).start()
+    threading.Thread(target=carry, name="groundguard-call", daemon=True).start()
     return future
 
 

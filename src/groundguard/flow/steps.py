@@ -96,20 +96,39 @@ class Emit:
     piece: Any = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Run several flows side by side and receive their results, in order.
+
+    The first exception among them ends the others. They emit nothing.
+
+    Attributes:
+        flows: What to run.
+        limit: How many at once, at most.
+    """
+
+    flows: tuple[Flow[Any], ...] = field(repr=False)
+    limit: int = 16
+
+
 END: Any = object()
 """What a `Pull` receives from an exhausted source."""
 
-Step: TypeAlias = Call | Sleep | Pull | Emit
+Step: TypeAlias = Call | Sleep | Pull | Emit | Together
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
-    """Run `flow`, but let `perform` carry out each of its steps."""
+    """Run `flow`, but let `perform` carry out each of its steps, and each step of the flows that it runs together."""
     try:
         step = next(flow)
         while True:
             try:
-                result = yield from perform(step)
+                if isinstance(step, Together):
+                    inside = tuple(interpose(each, perform) for each in step.flows)
+                    result = yield replace(step, flows=inside)
+                else:
+                    result = yield from perform(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, it belongs to the flow inside
                 step = flow.throw(error)
             else:

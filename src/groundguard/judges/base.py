@@ -111,27 +111,42 @@ def judged(
         retry: How often each model call is tried; None leaves it to the model.
         clock: Reads seconds.
     """
-    began, calls, notice = clock(), 0, None
+
+    def limited() -> Flow[Verdict]:
+        return within(retrying(judge.flow(exchange), retry), timeout, clock)
+
+    return _asked(judge, limited, clock, timeout)
+
+
+def asked(judge: Judge, exchange: Exchange, clock: Clock = time.monotonic) -> Flow[Verdict]:
+    """Ask a judge on behalf of another, whose deadline and retries hold for it too; always a verdict, like `judged`."""
+    return _asked(judge, lambda: judge.flow(exchange), clock)
+
+
+def _asked(
+    judge: Judge, begin: Callable[[], Flow[Verdict]], clock: Clock, timeout: float | None = None
+) -> Flow[Verdict]:
+    began, notice = clock(), None
+    calls: list[Step] = []  # appended to, not counted up: flows that run together share it
 
     def counted(step: Step) -> Flow[Any]:
-        nonlocal calls
-        calls += isinstance(step, Call) and step.retry != "never"
+        if isinstance(step, Call) and step.retry != "never":
+            calls.append(step)
         return (yield step)
 
     try:
         notice = judge.notice
-        limited = within(retrying(judge.flow(exchange), retry), timeout, clock)
-        verdict = _signed(_as_verdict((yield from interpose(limited, counted))), judge)
+        verdict = _signed(_as_verdict((yield from interpose(begin(), counted))), judge)
     except UsageError:
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
-        verdict = _failed(error, timeout)
+        verdict = failed(error, timeout)
         with suppress(Exception):  # a judge that can't even tell its name
             verdict = _signed(verdict, judge)
     if notice is not None:
         warn_once(notice, "notice", str(verdict.judge))
     _tell_malformed(verdict)
-    return replace(verdict, calls=verdict.calls or calls, seconds=clock() - began)
+    return replace(verdict, calls=verdict.calls or len(calls), seconds=clock() - began)
 
 
 def fingerprint(kind: str, **settings: object) -> str:
@@ -155,10 +170,14 @@ def _signed(verdict: Verdict, judge: Judge) -> Verdict:
     return replace(verdict, judge=verdict.judge or judge.name, fingerprint=verdict.fingerprint or judge.fingerprint)
 
 
-def _failed(error: Exception, timeout: float | None) -> Verdict:
+def failed(error: Exception, timeout: float | None = None) -> Verdict:
+    """The verdict of a judge that raised."""
     reason, detail = Reason.JUDGE_ERROR, None
     if isinstance(error, OutOfTimeError):
-        reason, detail = Reason.JUDGE_TIMEOUT, f"no verdict within {timeout} s"
+        reason, detail = (
+            Reason.JUDGE_TIMEOUT,
+            "no verdict in time" if timeout is None else f"no verdict within {timeout} s",
+        )
     else:
         with suppress(Exception):  # an exception that can't even be described
             detail = str(error)

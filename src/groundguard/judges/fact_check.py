@@ -36,10 +36,8 @@ class FactCheck(Judge):
         object.__setattr__(self, "constrained", constrained)
         if not isinstance(instructions, str):
             raise UsageError(f"instructions are a text that says what to check, not {type(instructions).__name__}")
-        if constrained and not self.model.takes_schema:
-            raise UsageError(
-                "a plain function can't be told a JSON schema: constrain its output inside, or leave constrained=False"
-            )
+        if constrained:
+            self.model.check_schema(prompts.VERDICT_SCHEMA)
 
     @property
     def name(self) -> str:

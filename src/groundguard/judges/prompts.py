@@ -50,18 +50,28 @@ VERDICT_SCHEMA = {
 
 def fact_check(exchange: Exchange, instructions: str = FACT_CHECK, *, constrained: bool = False) -> Prompt:
     """The prompt for one literal word, or for one object of `VERDICT_SCHEMA`."""
-    parts = [
-        _block(
-            "passages",
-            (f"[{number}] {encoded(chunk.text)}" for number, chunk in enumerate(exchange.chunks, 1)),
-        ),
-        _block("conversation", (f"{encoded(turn.role)}: {encoded(turn.content)}" for turn in exchange.history)),
-        _block("question", [encoded(exchange.question)]),
-        _block("answer", [encoded(exchange.answer)]),
-        _ASK_OBJECT if constrained else _ASK_WORD,
-    ]
     system = f"{instructions}\n\n{_OBJECT if constrained else _WORD}"
-    return Prompt(system, "\n".join(part for part in parts if part))
+    return Prompt(system, joined(*context(exchange), _ASK_OBJECT if constrained else _ASK_WORD))
+
+
+def context(exchange: Exchange) -> tuple[str, ...]:
+    """The blocks that every judge's prompt begins with: passages, conversation, question, answer."""
+    return (
+        passages(chunk.text for chunk in exchange.chunks),
+        block("conversation", (f"{encoded(turn.role)}: {encoded(turn.content)}" for turn in exchange.history)),
+        block("question", [encoded(exchange.question)]),
+        block("answer", [encoded(exchange.answer)]),
+    )
+
+
+def passages(texts: Iterable[str]) -> str:
+    """The block of passages, numbered from 1."""
+    return block("passages", (f"[{number}] {encoded(text)}" for number, text in enumerate(texts, 1)))
+
+
+def joined(*parts: str) -> str:
+    """The parts of a prompt that are not empty, one below the other."""
+    return "\n".join(part for part in parts if part)
 
 
 @functools.cache
@@ -97,6 +107,7 @@ def _utf16(character: str) -> list[int]:
     return [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2)]
 
 
-def _block(name: str, lines: Iterable[str]) -> str:
+def block(name: str, lines: Iterable[str]) -> str:
+    """Lines of data between marks that no `encoded` text can contain; nothing if there are none."""
     body = "\n".join(lines)
     return f"<{name}>\n{body}\n</{name}>" if body else ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
+from groundguard.errors import UsageError
 from groundguard.flow.steps import Flow
 from groundguard.records import Usage
 
@@ -51,9 +52,6 @@ class Reply:
 class Model(ABC):
     """A model that a judge may ask."""
 
-    takes_schema: ClassVar[bool] = True
-    """Whether the server can be asked to constrain its output to a JSON schema."""
-
     @property
     @abstractmethod
     def name(self) -> str:
@@ -63,6 +61,17 @@ class Model(ABC):
     def settings(self) -> Mapping[str, Any]:
         """Whatever else shapes its replies, for fingerprints."""
         return {}
+
+    def check_schema(self, schema: Mapping[str, Any]) -> None:
+        """Raise `UsageError` if this model can't be asked to constrain its output to a JSON schema."""
+
+    def follows(self, schema: Mapping[str, Any]) -> bool:
+        """Whether this model can be asked to constrain its output to a JSON schema."""
+        try:
+            self.check_schema(schema)
+        except UsageError:
+            return False
+        return True
 
     @abstractmethod
     def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:

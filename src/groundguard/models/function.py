@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
+from groundguard.errors import UsageError
 from groundguard.flow.steps import Call, Flow, as_callee, name_of
 from groundguard.models.base import Model, Prompt, Reply
 
@@ -17,8 +18,6 @@ class FunctionModel(Model):
     It may return a `Reply` instead of a string to pass on a finish reason or token counts.
     """
 
-    takes_schema: ClassVar[bool] = False
-
     function: Callable[[str], Any]
 
     def __post_init__(self) -> None:
@@ -29,7 +28,13 @@ class FunctionModel(Model):
         """The function's name."""
         return name_of(self.function)
 
-    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:  # noqa: ARG002  # takes_schema is False
+    def check_schema(self, schema: Mapping[str, Any]) -> None:  # noqa: ARG002  # no function takes any
+        """Raise `UsageError`."""
+        raise UsageError(
+            "a plain function can't be told a JSON schema: constrain its output inside, or leave constrained=False"
+        )
+
+    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:  # noqa: ARG002  # none comes
         """Call the function with the prompt as one string."""
         result = yield Call(as_callee(self.function, "model"), (prompt.text,), retry="asked")
         return result if isinstance(result, Reply) else Reply(result)

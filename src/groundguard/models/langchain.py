@@ -61,12 +61,12 @@ class LangChainModel(Model):
         """Temperature and the like; never the whole model, which may hold keys."""
         return self._settings
 
-    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
-        """Ask once.
+    def check_schema(self, schema: Mapping[str, Any]) -> None:
+        """Raise `UsageError` if LangChain has no way to tell this model a schema."""
+        _structured(self._model, schema)
 
-        Raises:
-            UsageError: if a schema is given and the model can't follow one.
-        """
+    def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
+        """Ask once."""
         messages = [SystemMessage(prompt.system), HumanMessage(prompt.user)]
         callee = _callee(self._model, self._model if schema is None else _structured(self._model, schema))
         try:

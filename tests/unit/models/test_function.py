@@ -64,7 +64,7 @@ def test_its_name_is_the_functions(function: Any, name: str) -> None:
     model = FunctionModel(function)
     assert model.name == name
     assert model.settings == {}
-    assert not model.takes_schema
+    assert not model.follows({})
 
 
 @pytest.mark.parametrize("door", CHECKS.values(), ids=CHECKS)

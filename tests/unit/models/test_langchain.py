@@ -312,7 +312,7 @@ def test_structured_output_that_holds_no_message_is_malformed():
 )
 def test_a_model_that_takes_no_schema_is_a_wiring_mistake(model, says):
     with pytest.raises(UsageError, match=says):
-        FactCheck(model, constrained=True)(EXCHANGE)
+        FactCheck(model, constrained=True)
 
 
 # Other things of LangChain's.

@@ -33,7 +33,7 @@ def test_a_name_is_a_model_of_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     model = as_model("openai:some:model")
     assert isinstance(model, OpenAIModel)
-    assert (model.name, model.takes_schema) == ("some:model", True)
+    assert (model.name, model.follows({})) == ("some:model", True)
 
 
 def test_a_name_without_the_environment_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ FIELDS: dict[type, str] = {
     groundguard.Exchange: "question chunks answer history",
     groundguard.Verdict: (
         "decision reason score claims raw detail error_type judge fingerprint prompt_version prompt_hash model usage"
-        " calls seconds"
+        " calls seconds members calls_saved"
     ),
     groundguard.Response: (
         "answer generated status reason verdict question chunks chunks_from chunks_exact attempts timings output"

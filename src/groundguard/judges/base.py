@@ -149,6 +149,16 @@ def _asked(
     return replace(verdict, calls=verdict.calls or len(calls), seconds=clock() - began)
 
 
+def settled(flow: Flow[Verdict]) -> Flow[Verdict]:
+    """Run a part of a judgement: an exception of it becomes its verdict, and the other parts go on."""
+    try:
+        return (yield from flow)
+    except UsageError:
+        raise
+    except Exception as error:  # noqa: BLE001  # a failing part is never a passing part
+        return failed(error)
+
+
 def fingerprint(kind: str, **settings: object) -> str:
     """A short hash over the kind of a judge and whatever shapes its verdicts."""
     text = json.dumps({"kind": kind, **settings}, sort_keys=True, default=str)

@@ -1,4 +1,4 @@
-"""The literal fact check: one call, one word."""
+"""The literal fact check: one call, one word; one call a part where the evidence is longer than the model can read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from groundguard.errors import UsageError
 from groundguard.flow.steps import Flow
 from groundguard.judges import prompts, verdicts
 from groundguard.judges.base import Judge, fingerprint
-from groundguard.models import Model, as_model
+from groundguard.judges.window import Part, Window, checked_window, judged_in_parts, parts, too_long
+from groundguard.models import Model, Prompt, as_model
 from groundguard.records import Exchange, Verdict
 
 
@@ -21,6 +22,8 @@ class FactCheck(Judge):
         instructions: What to check. The demand for one word and the frame around the data stay.
         constrained: Ask the server to constrain its output to `{"verdict": "yes" | "no"}` (JSON schema with an enum).
             The reply must then be exactly such an object.
+        window: How much the model can read at once: `Window(tokens=8_000)`. Longer evidence is judged in parts, side by
+            side: supported by any part, unless another one contradicts it. None sends everything in one prompt.
 
     Raises:
         UsageError: if the model is no model or can't be asked to constrain its output, or the instructions are no text.
@@ -29,11 +32,20 @@ class FactCheck(Judge):
     model: Model = field()
     instructions: str = field(default=prompts.FACT_CHECK, repr=False, kw_only=True)
     constrained: bool = field(default=False, kw_only=True)
+    window: Window | None = field(default=None, kw_only=True)
 
-    def __init__(self, model: object, *, instructions: str = prompts.FACT_CHECK, constrained: bool = False) -> None:
+    def __init__(
+        self,
+        model: object,
+        *,
+        instructions: str = prompts.FACT_CHECK,
+        constrained: bool = False,
+        window: Window | None = None,
+    ) -> None:
         object.__setattr__(self, "model", as_model(model))
         object.__setattr__(self, "instructions", instructions)
         object.__setattr__(self, "constrained", constrained)
+        object.__setattr__(self, "window", checked_window(window))
         if not isinstance(instructions, str):
             raise UsageError(f"instructions are a text that says what to check, not {type(instructions).__name__}")
         if constrained:
@@ -63,11 +75,30 @@ class FactCheck(Judge):
             model=self.model.name,
             settings=dict(self.model.settings),
             constrained=self.constrained,
+            **({} if self.window is None else {"window": [self.window, prompts.CONTRADICTION]}),
         )
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
-        """Ask the model, read its reply."""
-        prompt = prompts.fact_check(exchange, self.instructions, constrained=self.constrained)
+        """Ask the model about all chunks at once, or part by part."""
+
+        def supports(part: Part) -> Prompt:
+            return prompts.fact_check(exchange, self.instructions, constrained=self.constrained, part=part)
+
+        def contradicts(part: Part) -> Prompt:
+            return prompts.contradiction(exchange, part, constrained=self.constrained)
+
+        found = parts(exchange, self.window, supports)
+        if found is None:
+            return too_long(self.window)
+        if len(found) == 1:
+            return (yield from self._ask(supports(found[0])))
+        return (
+            yield from judged_in_parts(
+                found, lambda part: self._ask(supports(part)), lambda part: self._ask(contradicts(part))
+            )
+        )
+
+    def _ask(self, prompt: Prompt) -> Flow[Verdict]:
         reply = yield from self.model.reply(prompt, prompts.VERDICT_SCHEMA if self.constrained else None)
         reading = verdicts.read(reply, prompt, verdicts.constrained if self.constrained else verdicts.literal)
         return Verdict(

@@ -196,8 +196,11 @@ def failed(error: Exception, timeout: float | None = None) -> Verdict:
 
 
 def _tell_malformed(verdict: Verdict) -> None:
-    """Warn once a judge, in our own words: the detail of somebody else's verdict may quote what nobody should see."""
-    if verdict.reason is not Reason.VERDICT_MALFORMED:
+    """Warn once a judge, in our own words: the detail of somebody else's verdict may quote what nobody should see.
+
+    Where a judge asked others, they have told it.
+    """
+    if verdict.reason is not Reason.VERDICT_MALFORMED or verdict.members:
         return
     said, detail = f"the judge {verdict.judge} replied, but not with a verdict", verdict.detail or ""
     if verdict.prompt_version is not None:

@@ -68,7 +68,7 @@ def literal(text: str) -> Decision | None:
 def constrained(text: str) -> Decision | None:
     """The verdict of a reply that follows `VERDICT_SCHEMA`: the parsed value is `yes` or `no` as for `literal`."""
     try:
-        value = json.loads(text, object_pairs_hook=_no_repeats)
+        value = json.loads(text, object_pairs_hook=no_repeats)
     except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict) or value.keys() != {"verdict"} or not isinstance(value["verdict"], str):
@@ -84,16 +84,29 @@ def read(reply: Reply, sent: Prompt, parse: Callable[[str], Decision | None] = l
         sent: The prompt, to notice a server that cut it.
         parse: The parser for this form of reply.
     """
+    text = text_of_reply(reply, sent)
+    if isinstance(text, Reading):
+        return text
+    decision = parse(text)
+    if decision is None:
+        return Reading(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, text, shape(text))
+    return Reading(decision, Reason(decision.value), text)
+
+
+def text_of_reply(reply: Reply, sent: Prompt) -> str | Reading:
+    """The text of a reply that came whole, for a parser; what any other amounts to: UNKNOWN, with its reason. Total.
+
+    Args:
+        reply: What came back.
+        sent: The prompt, to notice a server that cut it.
+    """
     try:
         _check_finish(reply)
         text = text_of(reply.content)
         _check_prompt(reply, sent, text)
     except _Unreadable as unreadable:
         return unreadable.reading
-    decision = parse(text)
-    if decision is None:
-        return Reading(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, text, shape(text))
-    return Reading(decision, Reason(decision.value), text)
+    return text
 
 
 def text_of(content: object) -> str:
@@ -213,7 +226,8 @@ def _text_or_none(content: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object for `json.loads`; raises `ValueError` if one of its keys is repeated."""
     if len({key for key, _ in pairs}) < len(pairs):
         raise ValueError("a key is repeated")
     return dict(pairs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 from groundguard.errors import UsageError, told
 from groundguard.fields import exact
 from groundguard.flow.steps import Callee, as_callee
@@ -28,6 +30,48 @@ def needed(callee: Callee | None, role: str) -> Callee:
             f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none"
         )
     return callee
+
+
+def takes(callee: Callee, keyword: str, *, unnamed: bool = False) -> bool:
+    """Whether something to call takes a keyword: by its name or, if `unnamed` will do, among `**kwargs`."""
+    function = callee.plain or callee.coroutine
+    try:
+        said = inspect.signature(function)  # type: ignore[arg-type]  # a Callee has one of the two
+        real = inspect.signature(function, follow_wrapped=False)  # type: ignore[arg-type]  # a Callee has one of the two
+    except (TypeError, ValueError):
+        return False
+    return _takes(said, keyword, unnamed=unnamed) and _takes(real, keyword, unnamed=True)
+
+
+def _takes(signature: inspect.Signature, keyword: str, *, unnamed: bool) -> bool:
+    named = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+    return any(
+        (each.name == keyword and each.kind in named) or (unnamed and each.kind is inspect.Parameter.VAR_KEYWORD)
+        for each in signature.parameters.values()
+    )
+
+
+def can_regenerate(generator: Callee | None) -> None:
+    """Raise `UsageError` unless there is a generator that can be told what was wrong with its last answer."""
+    if generator is None:
+        raise UsageError(
+            "Regenerate needs the guard's own generator: Guard(judge, retriever=..., generator=...); hand over policy"
+            " and generator together"
+        )
+    if not takes(generator, "feedback", unnamed=True):
+        raise UsageError(
+            f"Regenerate needs a generator with a keyword `feedback`, and {generator.name} has none: write"
+            " def generate(question, chunks, *, feedback=None)"
+        )
+
+
+def has_no_generator(door: str, *, regenerates: bool) -> None:
+    """Raise `UsageError` if the policy would generate again at a door where the guard's own generator has no part."""
+    if regenerates:
+        raise UsageError(
+            f"Regenerate works with `ask` and `aask` only: {door} has no generator to call again; take another policy"
+            " there, with_options(policy=...)"
+        )
 
 
 def text(value: object, what: str) -> str:

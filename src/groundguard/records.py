@@ -300,16 +300,26 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An earlier generated text of the same query, and how it was judged."""
+    """An earlier generated text of the same query, and how it was judged.
+
+    Attributes:
+        generated: The text.
+        status: Its status.
+        reason: Why that status.
+        verdict: The judge's verdict on it; None if no judge was asked.
+        removed: What was cut from it to make the next text; empty if that was generated anew.
+    """
 
     generated: str = field(repr=False)
     status: Status
     reason: Reason
     verdict: Verdict | None = None
+    removed: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         expect(self, str, "generated")
         expect(self, Verdict | None, "verdict")
+        collect(self, str, "removed")
         _label(self)
 
 

@@ -16,6 +16,7 @@ from groundguard.errors import forget_warnings
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges import Judge
 from groundguard.models import Model, Prompt, Reply
+from groundguard.policy import Feedback
 from groundguard.records import Chunk, Decision, Exchange, Verdict
 
 __all__ = ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"]
@@ -144,13 +145,16 @@ class ScriptedGenerator:
 
     Attributes:
         calls: The question and chunks of each call, in order.
+        feedback: What each call was told about the answer before, in order; None where nothing.
     """
 
     def __init__(self, *answers: str | BaseException) -> None:
         self._script: Script[str] = Script(answers)
         self.calls: list[tuple[str, tuple[Chunk, ...]]] = []
+        self.feedback: list[Feedback | None] = []
 
-    def __call__(self, question: str, chunks: tuple[Chunk, ...]) -> str:
+    def __call__(self, question: str, chunks: tuple[Chunk, ...], *, feedback: Feedback | None = None) -> str:
         """Say the next answer."""
         self.calls.append((question, chunks))
+        self.feedback.append(feedback)
         return self._script.say()

@@ -6,7 +6,7 @@ import pickle
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from groundguard.errors import InputError
@@ -161,6 +161,7 @@ def test_metadata_is_read_only_at_every_depth_and_cut_off_from_what_was_handed_i
 @settings(max_examples=25)
 @given(strategies.responses, st.text("abcdefgh", min_size=12, max_size=12))
 def test_no_representation_shows_what_anybody_wrote(response, secret):
+    assume(secret not in repr(response))
     chunk = Chunk(secret, secret, secret, metadata={secret: secret})
     verdict = dataclasses.replace(
         response.verdict or Verdict(Decision.UNKNOWN), raw=secret, detail=secret, prompt_hash=secret

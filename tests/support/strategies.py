@@ -142,7 +142,7 @@ verdicts = verdict_records()
 def attempt_records(draw):
     generated, verdict = draw(texts), draw(st.none() | verdicts)
     status, reason = label(draw(chunk_tuples), generated, verdict)
-    return Attempt(generated, status, reason, verdict)
+    return Attempt(generated, status, reason, verdict, tuple(draw(st.lists(texts, max_size=2))))
 
 
 @st.composite

@@ -23,8 +23,8 @@ from groundguard import (
 from groundguard.errors import NoContextError, UsageError
 from groundguard.judges import FactCheck, Judge, Lexical
 from groundguard.models import Model, Prompt, Reply, as_model
-from groundguard.policy import Policy, Raise, Replace, Return
-from groundguard.records import ChunksFrom, Timings, Usage
+from groundguard.policy import Feedback, Policy, Prune, Raise, Regenerate, Replace, Return, Revision
+from groundguard.records import Attempt, ChunksFrom, Timings, Usage
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 
 # Guards.
@@ -72,6 +72,33 @@ Guard(
     generator=ScriptedGenerator("A"),
 )
 
+
+def regenerate(question: str, chunks: tuple[Chunk, ...], *, feedback: Feedback | None = None) -> str:
+    return question if feedback is None else f"{feedback} {feedback.answer} {feedback.reason} {feedback.claims[0].text}"
+
+
+composed = Regenerate(2, then=Prune(then=Raise(), on={Status.UNGROUNDED}), on_failure=True, on=[Status.UNGROUNDED])
+assert_type(Guard(judge, retriever=retrieve, generator=regenerate, policy=composed), Guard)
+assert_type(composed.skip_generator, bool)
+assert_type(composed.regenerates, bool)
+assert_type(composed.then, Policy)
+Regenerate(2)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+Prune()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+Prune("x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+class Shorten(Policy):
+    """A policy of one's own."""
+
+    skip_generator = True
+
+    def revise(self, response: Response[Any]) -> Revision | None:
+        return Revision(Return(), response.generated[:10], ("rest",))
+
+    def settle(self, response: Response[Any]) -> Response[Any]:
+        return response
+
+
 assert_type(guard.with_options(policy=Raise()), Guard)
 assert_type(guard.judge, Judge)
 assert_type(guard.policy, Policy)
@@ -115,6 +142,8 @@ def read(response: Response[list[int]]) -> None:
     assert_type(response.chunks_from, ChunksFrom)
     assert_type(response.chunks_exact, bool)
     assert_type(response.timings, Timings)
+    assert_type(response.attempts, tuple[Attempt, ...])
+    assert_type(response.attempts[0].removed, tuple[str, ...])
     assert_type(response.usage, Usage | None)
     assert_type(response.evidence_digest, str)
     assert_type(response.output, list[int])

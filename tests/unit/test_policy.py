@@ -1,10 +1,11 @@
 import dataclasses
+import pickle
 
 import pytest
 
 from groundguard.errors import NoContextError, UngroundedError, UsageError
 from groundguard.guard import Guard
-from groundguard.policy import NOT_ANSWERED, Policy, Raise, Replace, Return, as_policy
+from groundguard.policy import NOT_ANSWERED, Policy, Prune, Raise, Regenerate, Replace, Return, Revision, as_policy
 from groundguard.records import Status
 from groundguard.testing import ScriptedJudge
 
@@ -55,7 +56,9 @@ def test_replace_changes_the_answer_and_nothing_else(status, on):
 
 
 @statuses
-@pytest.mark.parametrize("make", [Raise, lambda: Replace(OTHER)])
+@pytest.mark.parametrize(
+    "make", [Raise, lambda: Replace(OTHER), lambda: Prune(Return()), lambda: Regenerate(1, Return())]
+)
 def test_by_default_a_policy_acts_on_every_status_that_is_not_answered(make, status):
     assert (status in make().on) == (status is not Status.ANSWERED)
 
@@ -76,7 +79,15 @@ def test_an_iterator_of_statuses_is_taken_once():
             policy.settle(response(Status.UNGROUNDED))
 
 
-@pytest.mark.parametrize("make", [Raise, lambda on: Replace(OTHER, on=on)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        Raise,
+        lambda on: Replace(OTHER, on=on),
+        lambda on: Prune(Return(), on=on),
+        lambda on: Regenerate(1, Return(), on=on),
+    ],
+)
 @pytest.mark.parametrize(
     ("on", "message"),
     [
@@ -124,12 +135,14 @@ def test_policies_are_values():
     assert Return() == Return()
     assert Raise() == Raise()
     assert Replace("x") == Replace("x") != Replace("y")
-    assert len({Return(), Return(), Raise(), Replace("x")}) == 3
+    assert Prune(Raise()) == Prune(then=Raise()) != Prune(Return())
+    assert Regenerate(2, Raise()) != Regenerate(1, Raise())
+    assert len({Return(), Return(), Raise(), Replace("x"), Prune(Raise()), Prune(Raise()), Regenerate(1, Raise())}) == 5
     with pytest.raises(dataclasses.FrozenInstanceError):
         Return().skip_generator = True
 
 
-@pytest.mark.parametrize("policy", [Return(), Raise(), Replace("x")])
+@pytest.mark.parametrize("policy", [Return(), Raise(), Replace("x"), Prune(Raise()), Regenerate(2, Raise())])
 def test_a_policy_is_recognised(policy):
     assert as_policy(policy) is policy
 
@@ -159,7 +172,85 @@ def test_what_is_no_policy_is_refused(policy):
         as_policy(policy)
 
 
-@pytest.mark.parametrize("policy", [Return, Raise, Replace])
+@pytest.mark.parametrize("policy", [Return, Raise, Replace, Prune, Regenerate])
 def test_a_class_is_no_policy(policy):
     with pytest.raises(UsageError, match=f"not a class: write {policy.__name__}"):
         as_policy(policy)
+
+
+# Policies that go on with another.
+
+continuing = pytest.mark.parametrize("make", [Prune, lambda then, **more: Regenerate(2, then, **more)])
+
+
+@continuing
+def test_what_comes_then_must_be_said_and_must_be_a_policy(make):
+    with pytest.raises(TypeError, match="then"):
+        Prune()
+    with pytest.raises(TypeError, match="then"):
+        Regenerate(2)
+    for then in ("raise", None, Raise):
+        with pytest.raises(UsageError, match="a policy is a value"):
+            make(then)
+
+
+@continuing
+@statuses
+def test_the_end_is_left_to_then(make, status):
+    given = response(status)
+    policy = make(Replace(OTHER))
+    assert policy.settle(given).answer == ("12 volts" if status is Status.ANSWERED else OTHER)
+    assert make(Return()).settle(given) is given
+
+
+@continuing
+@statuses
+@narrowed
+def test_a_status_that_on_leaves_out_is_left_alone_by_then_too(make, status, on):
+    given = response(status)
+    policy = make(Replace(OTHER), on=on)
+    assert policy.settle(given).answer == (OTHER if status in on else "12 volts")
+    assert policy.revise(given) is None or status in on
+
+
+@continuing
+def test_the_generator_is_skipped_as_then_says(make):
+    for then in (Return(), Raise(), Replace(OTHER)):
+        assert make(then).skip_generator is False
+        assert make(make(then)).skip_generator is False
+    for then in (Return(skip_generator=True), Replace(OTHER, skip_generator=True)):
+        assert make(then).skip_generator is True
+        assert make(Prune(Regenerate(1, then))).skip_generator is True
+
+
+@continuing
+def test_what_on_leaves_out_cannot_skip_the_generator(make):
+    with pytest.raises(UsageError, match=r"leaves Status\.NO_CONTEXT out of `on`, so its `then` can't skip"):
+        make(Return(skip_generator=True), on={Status.UNGROUNDED})
+    assert make(Return(skip_generator=True), on={Status.NO_CONTEXT}).skip_generator
+
+
+def test_a_policy_tells_whether_it_generates_again():
+    assert not any(policy.regenerates for policy in (Return(), Raise(), Replace(OTHER), Prune(Prune(Raise()))))
+    assert Regenerate(1, Return()).regenerates
+    assert Prune(Prune(Regenerate(1, Return()))).regenerates
+
+
+def test_policies_survive_pickle():
+    policy = Regenerate(2, Prune(Replace(OTHER, skip_generator=True)), on_failure=True)
+    back = pickle.loads(pickle.dumps(policy))
+    assert back == policy
+    assert back.skip_generator
+    assert back.regenerates
+
+
+@pytest.mark.parametrize("revised", [None, 3, b"text", ("text",)])
+def test_a_revision_is_a_text_or_feedback(revised):
+    with pytest.raises(UsageError, match="a revision is a text to judge or a Feedback"):
+        Revision(Return(), revised)
+    with pytest.raises(UsageError, match="a policy is a value"):
+        Revision("return", "text")
+
+
+def test_a_revision_shows_no_text():
+    assert "secret" not in repr(Revision(Return(), "secret", ("secret",)))

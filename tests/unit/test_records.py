@@ -175,6 +175,11 @@ WRONG = [
     (lambda bad: Verdict("unknown", calls=bad), [None, True, 1.0], r"Verdict\.calls must be int"),
     (lambda bad: Timings(bad), ["1", True], r"Timings\.retrieval must be a number"),
     (lambda bad: Attempt(bad, "ungrounded", "unsupported"), [None, ["x"]], r"Attempt\.generated must be str"),
+    (
+        lambda bad: Attempt("x", "ungrounded", "unsupported", removed=bad),
+        ["x", [None], [1]],
+        r"Attempt\.removed must be a tuple of str",
+    ),
     (lambda bad: ungrounded(question=bad), [None, 1], r"Response\.question must be str"),
     (lambda bad: ungrounded(answer=bad), [None, ["x"]], r"Response\.answer must be str"),
     (lambda bad: response(generated=bad), [["x", "y"], {"x": 1}], r"Response\.generated must be str"),
@@ -371,12 +376,13 @@ def test_a_status_that_is_not_answered_needs_no_verdict():
 
 def test_a_response_is_written_as_json_values():
     verdict = Verdict(Decision.SUPPORTED, usage=Usage(7, 1), claims=[Claim("12 volts.", None)])
-    attempt = Attempt("13 volts.", Status.UNGROUNDED, Reason.UNSUPPORTED, UNSUPPORTED)
+    attempt = Attempt("13 volts.", Status.UNGROUNDED, Reason.UNSUPPORTED, UNSUPPORTED, ["It hums."])
     data = written(response(verdict=verdict, attempts=[attempt], output=object()))
     assert data["status"] == "answered"
     assert data["chunks_from"] == "given"
     assert data["usage"] == data["verdict"]["usage"] == {"input_tokens": 7, "output_tokens": 1}
     assert data["attempts"][0]["verdict"]["decision"] == "unsupported"
+    assert data["attempts"][0]["removed"] == ["It hums."]
     assert data["evidence_digest"] == response().evidence_digest
     assert "output" not in data
     assert set(data) == {field.name for field in dataclasses.fields(Response)} - {"output"} | {
@@ -537,7 +543,7 @@ def test_no_representation_holds_any_text():
     verdict = Verdict(Decision.SUPPORTED, claims=(claim,), raw=secret, detail=secret, prompt_hash=secret)
     turn = Turn("user", secret)
     exchange = Exchange(secret, (chunk,), secret, (turn,))
-    attempt = Attempt(secret, Status.ANSWERED, Reason.SUPPORTED, verdict)
+    attempt = Attempt(secret, Status.ANSWERED, Reason.SUPPORTED, verdict, (secret,))
     whole = response(
         answer=secret,
         generated=secret,

@@ -49,15 +49,20 @@ class Watch:
         """Seconds so far."""
         return Timings(**self._seconds, total=self._clock() - self._began)
 
+    def judged(self, response: Response[object]) -> None:
+        """Report one judgement, be it the last or not: attributes and end of its span."""
+        if self._check is None:
+            return
+        self._check.set(_facts(response))
+        if response.verdict is not None and response.verdict.error_type is not None:
+            self._check.set({names.ERROR_TYPE: response.verdict.error_type})
+        self._check.end()
+        self._check = None
+
     def finish(self, response: Response[object]) -> None:
         """Report the labelled response: attributes, counters, log event, end of the spans."""
-        facts = _facts(response)
-        if self._check is not None:
-            self._check.set(facts)
-            if response.verdict is not None and response.verdict.error_type is not None:
-                self._check.set({names.ERROR_TYPE: response.verdict.error_type})
-            self._check.end()
-        self._span.set(facts)
+        self.judged(response)
+        self._span.set(_facts(response))
         self._span.end()
         count(response)
         log(response, self._span.trace_id)

@@ -1,29 +1,16 @@
-"""What the guard does with a status. Policies are values; all but `Return` act on whatever isn't answered."""
+"""The policies that settle at once what is delivered: the answer, an error or a fixed text."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from groundguard.errors import NoContextError, UngroundedError, UsageError, told
+from groundguard.errors import NoContextError, UngroundedError, UsageError
+from groundguard.policy.base import NOT_ANSWERED, Policy, as_statuses
 from groundguard.records import Response, Status
 
 T = TypeVar("T")
-
-NOT_ANSWERED = frozenset(Status) - {Status.ANSWERED}
-
-
-class Policy(ABC):
-    """Decides what is delivered. Pure: it sees a labelled response and nothing else."""
-
-    skip_generator: bool = False
-    """Whether the generator is left alone when nothing was retrieved."""
-
-    @abstractmethod
-    def settle(self, response: Response[T]) -> Response[T]:
-        """The response to deliver; raises if the policy is to raise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +39,7 @@ class Raise(Policy):
     on: Iterable[Status] = NOT_ANSWERED
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "on", _statuses(self.on))
+        object.__setattr__(self, "on", as_statuses(self.on))
 
     def settle(self, response: Response[T]) -> Response[T]:
         """The response, if its status is not one to raise on."""
@@ -78,29 +65,10 @@ class Replace(Policy):
     def __post_init__(self) -> None:
         if not isinstance(self.text, str):
             raise UsageError(f"Replace needs the text to deliver, not {type(self.text).__name__}")
-        object.__setattr__(self, "on", _statuses(self.on))
+        object.__setattr__(self, "on", as_statuses(self.on))
         if self.skip_generator and Status.NO_CONTEXT not in self.on:
             raise UsageError("Replace(skip_generator=True) would deliver nothing: `on` leaves out Status.NO_CONTEXT")
 
     def settle(self, response: Response[T]) -> Response[T]:
         """The response, with the fixed text as its answer if its status is one to replace."""
         return replace(response, answer=self.text) if response.status in self.on else response
-
-
-def as_policy(policy: Any) -> Policy:
-    """Check what a guard was given as its policy; raises `UsageError` if it is none."""
-    if isinstance(policy, Policy):
-        return policy
-    if isinstance(policy, type) and issubclass(policy, Policy):
-        raise UsageError(f"a policy is a value, not a class: write {policy.__name__}(...)")
-    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {told(policy)}")
-
-
-def _statuses(on: Iterable[Status]) -> frozenset[Status]:
-    try:
-        statuses = frozenset(map(Status, [on] if isinstance(on, str) else on))
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"`on` is a set of statuses, such as {{Status.UNGROUNDED}}: {error}") from error
-    if not statuses or Status.ANSWERED in statuses:
-        raise UsageError("`on` names at least one status, and `answered` is not one to act on")
-    return statuses

@@ -2,7 +2,8 @@
 
     python benchmarks/overhead.py
 
-A loopback server answers `yes` after 20 ms (single checks) or 50 ms (200 checks, 16 at once).
+A loopback server answers `yes` after 20 ms (single checks) or 50 ms (200 checks, 16 at once, by `check_many` and
+`acheck_many`; the bare client by threads and by tasks).
 """
 
 import asyncio
@@ -10,20 +11,22 @@ import json
 import statistics
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import Process, SimpleQueue
 
 from openai import AsyncOpenAI, OpenAI
 
-from groundguard import Chunk, Exchange, Guard
+from groundguard import Chunk, Exchange, Guard, Response, Status
 from groundguard.judges import FactCheck
 from groundguard.judges.prompts import fact_check
 from groundguard.models import OpenAIModel
 
 CHUNKS = tuple(Chunk(f"Passage {number}. " + "The household policy covers burst pipes. " * 13) for number in range(4))
 QUESTION, ANSWER = "What is covered?", "Burst pipes are covered. Fire is covered. Floods are not."
-PROMPT = fact_check(Exchange(QUESTION, CHUNKS, ANSWER))
+EXCHANGE = Exchange(QUESTION, CHUNKS, ANSWER)
+PROMPT = fact_check(EXCHANGE)
 MESSAGES = [{"role": "system", "content": PROMPT.system}, {"role": "user", "content": PROMPT.user}]
 REPLY = json.dumps(
     {
@@ -79,25 +82,54 @@ def median_ms(call: Callable[[], object]) -> float:
     return statistics.median(times) * 1000
 
 
-async def batch_s(call: Callable[[], Awaitable[object]]) -> float:
-    gate = asyncio.Semaphore(AT_ONCE)
-
-    async def one() -> None:
-        async with gate:
-            await call()
-
-    await asyncio.gather(*(one() for _ in range(AT_ONCE)))
+def seconds(run: Callable[[int], object]) -> float:
+    run(AT_ONCE)  # connections are opened before the clock starts
     began = time.perf_counter()
-    await asyncio.gather(*(one() for _ in range(MANY)))
+    run(MANY)
     return time.perf_counter() - began
 
 
-async def batches(url: str) -> tuple[float, float]:
+async def aseconds(run: Callable[[int], Awaitable[object]]) -> float:
+    await run(AT_ONCE)
+    began = time.perf_counter()
+    await run(MANY)
+    return time.perf_counter() - began
+
+
+def by_threads(url: str) -> tuple[float, float]:
+    with OpenAI(base_url=url, api_key="none") as client, ThreadPoolExecutor(AT_ONCE) as pool:
+        guard = Guard(FactCheck(OpenAIModel(client, "m")))
+
+        def bare(count: int) -> None:
+            list(pool.map(lambda _: client.chat.completions.create(model="m", messages=MESSAGES), range(count)))
+
+        def guarded(count: int) -> None:
+            checked(list(guard.check_many([EXCHANGE] * count, concurrency=AT_ONCE)), count)
+
+        return seconds(bare), seconds(guarded)
+
+
+async def by_tasks(url: str) -> tuple[float, float]:
     async with AsyncOpenAI(base_url=url, api_key="none") as client:
         guard = Guard(FactCheck(OpenAIModel(client, "m")))
-        bare = await batch_s(lambda: client.chat.completions.create(model="m", messages=MESSAGES))
-        guarded = await batch_s(lambda: guard.acheck(QUESTION, answer=ANSWER, chunks=CHUNKS))
-    return bare, guarded
+
+        async def bare(count: int) -> None:
+            gate = asyncio.Semaphore(AT_ONCE)
+
+            async def one() -> None:
+                async with gate:
+                    await client.chat.completions.create(model="m", messages=MESSAGES)
+
+            await asyncio.gather(*(one() for _ in range(count)))
+
+        async def guarded(count: int) -> None:
+            checked([each async for each in guard.acheck_many([EXCHANGE] * count, concurrency=AT_ONCE)], count)
+
+        return await aseconds(bare), await aseconds(guarded)
+
+
+def checked(responses: list[Response[None]], count: int) -> None:
+    assert [response.status for response in responses] == [Status.ANSWERED] * count
 
 
 def main() -> None:
@@ -108,10 +140,11 @@ def main() -> None:
     print(f"one check     openai {bare:6.1f} ms   guard {guarded:6.1f} ms   ratio {guarded / bare:.2f}")
 
     with judge_server(0.05) as url:
-        bare_s, guarded_s = asyncio.run(batches(url))
+        rows = {"check_many": by_threads(url), "acheck_many": asyncio.run(by_tasks(url))}
     ideal = MANY * 0.05 / AT_ONCE
-    print(f"200 checks    openai {bare_s:6.2f} s    guard {guarded_s:6.2f} s    ratio {guarded_s / bare_s:.2f}", end="")
-    print(f"   (ideal {ideal:.2f} s; guard / ideal {guarded_s / ideal:.2f})")
+    for name, (bare, guarded) in rows.items():
+        print(f"{name:13} openai {bare:6.2f} s    guard {guarded:6.2f} s    ratio {guarded / bare:.2f}", end="")
+        print(f"   (ideal {ideal:.2f} s: openai / ideal {bare / ideal:.2f}, guard / ideal {guarded / ideal:.2f})")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,20 @@ from typing import Any
 import pytest
 
 import groundguard
-from groundguard import errors, judges, models, policy, records, testing
+from groundguard import conversation, errors, judges, models, policy, records, testing
 from groundguard.records import Claim, Timings, Turn, Usage
 
 NAMES: dict[ModuleType, list[str]] = {
     groundguard: [
         "Capture", "Chunk", "Decision", "Exchange", "GroundguardError", "Guard", "Reason", "Response", "Retry", "Status",
         "UngroundedError", "Verdict", "record_chunks",
+    ],
+    policy: [
+        "Feedback", "NOT_ANSWERED", "Policy", "Prune", "Raise", "Regenerate", "Replace", "Return", "Revision", "as_policy",
+    ],
+    conversation: [
+        "EvidenceRule", "LastTurns", "Session", "ThisTurn", "TurnFaithfulness", "TurnResult", "aturn_faithfulness",
+        "turn_faithfulness",
     ],
     testing: ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"],
 }  # fmt: skip
@@ -31,8 +38,11 @@ SIGNATURES: dict[Any, str] = {
     groundguard.Guard.aask: "(self, question, *, history=())",
     groundguard.Guard.check: "(self, question, *, answer, chunks, history=())",
     groundguard.Guard.acheck: "(self, question, *, answer, chunks, history=())",
+    groundguard.Guard.check_many: "(self, exchanges, *, concurrency=16)",
+    groundguard.Guard.acheck_many: "(self, exchanges, *, concurrency=16)",
     groundguard.Guard.wrap: "(self, chain, *, question=None, chunks=None, answer=None)",
     groundguard.Guard.wraps: "(self, *, question=None, chunks=None, answer=None)",
+    groundguard.Guard.session: "(self, *, evidence)",
     groundguard.Guard.with_options: "(self, **changes)",
     groundguard.Guard.__call__: "(self, fn, /)",
     groundguard.Capture: "(question=None, chunks=None, answer=None, retriever_events=True)",
@@ -42,14 +52,37 @@ SIGNATURES: dict[Any, str] = {
     policy.Return: "(skip_generator=False)",
     policy.Raise: "(on=*)",
     policy.Replace: "(text, on=*, skip_generator=False)",
+    policy.Regenerate: "(times, then, *, on_failure=False, on=*)",
+    policy.Prune: "(then, *, on=*)",
+    policy.Feedback: "(answer, reason, claims=())",
+    policy.Revision: "(policy, revised, removed=())",
+    judges.Claims: ("(model, *, threshold=1.0, extract='local', constrained=None, instructions=*, per_call=20)"),
     judges.FactCheck: "(model, *, instructions=*, constrained=False, window=None)",
     judges.Window: "(tokens, split=True, count=*)",
     judges.Lexical: "(threshold=*)",
+    judges.Cascade: "(first, then, *, no_at=None, yes_at=None)",
+    judges.Majority: "(judge, *, of=None)",
+    judges.Entailment: (
+        "(scorer, *, support=0.5, contradiction=0.5, threshold=1.0, window=1200, batch=32, hypothesis=None)"
+    ),
+    judges.Conversation: "(model, *, window=None, threshold=1.0, extract='local', constrained=None)",
+    judges.Decide: "(model, *, threshold=1.0, over=0.5, per_call=20)",
     testing.ScriptedModel: "(*replies, name='scripted')",
     testing.ScriptedJudge: "(*verdicts)",
     testing.ScriptedRetriever: "(chunks=())",
     testing.ScriptedGenerator: "(*answers)",
     models.as_model: "(model)",
+    conversation.ThisTurn: "()",
+    conversation.LastTurns: "(turns)",
+    conversation.Session.ask: "(self, question)",
+    conversation.Session.aask: "(self, question)",
+    conversation.Session.check: "(self, question, *, answer, chunks)",
+    conversation.Session.acheck: "(self, question, *, answer, chunks)",
+    conversation.Session.summary: "(self)",
+    conversation.turn_faithfulness: ("(turns, judge, *, evidence, window=10, timeout=30.0, retry=None, concurrency=8)"),
+    conversation.aturn_faithfulness: (
+        "(turns, judge, *, evidence, window=10, timeout=30.0, retry=None, concurrency=8)"
+    ),
 }
 
 FIELDS: dict[type, str] = {
@@ -62,8 +95,11 @@ FIELDS: dict[type, str] = {
     groundguard.Response: (
         "answer generated status reason verdict question chunks chunks_from chunks_exact attempts timings output"
     ),
+    records.Attempt: "generated status reason verdict removed",
     Claim: "text decision start end chunk_ids missing score",
     Turn: "role content",
+    conversation.TurnResult: "index status reason verdict",
+    conversation.TurnFaithfulness: "turns",
     Usage: "input_tokens output_tokens",
     Timings: "retrieval generation judge total",
 }

@@ -9,23 +9,25 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any
 
-from groundguard import options
-from groundguard.capture import Capture, Found, Recorder, deaf, find_chunks, tell
+from groundguard import many, options
+from groundguard.capture import Capture, Found, Recorder, deaf, find_chunks
 from groundguard.chunks import freeze, is_single
+from groundguard.conversation import EvidenceRule, Session
 from groundguard.errors import UsageError
 from groundguard.fields import is_sequence
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
 from groundguard.foreign import Selector, as_turns, find_answer, is_iterable
 from groundguard.judges import Judge, as_judge, judged
-from groundguard.policy import Policy, Return, as_policy
-from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict
+from groundguard.judging import Again, Decided, Draft, decide
+from groundguard.policy import Feedback, Policy, Return, as_policy
+from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Verdict
 from groundguard.retry import Retry
-from groundguard.status import label, unasked
+from groundguard.status import unasked
 from groundguard.streaming import Collected, collect, release
 from groundguard.telemetry import Watch, watched
 from groundguard.wrapping import CHAIN_METHODS, Decorator, GuardedChain, Wraps, decorate
@@ -42,11 +44,12 @@ class Guard(Decorator):
     Args:
         judge: Who decides: `FactCheck(model)`, `Lexical()`, or any function `(Exchange) -> Verdict | bool`.
         retriever: For `ask`: a function from question to chunks, or an object with `invoke` or `retrieve`.
-        generator: For `ask`: a function `(question, chunks) -> answer`; it may also take `history`.
-        policy: What to do with an answer that isn't `answered`: `Return()`, `Raise()` or `Replace(text)`.
+        generator: For `ask`: a function `(question, chunks) -> answer`; it may also take `history` and `feedback`.
+        policy: What to do with an answer that isn't `answered`: `Return()`, `Raise()`, `Replace(text)`,
+            `Regenerate(times, then)` or `Prune(then)`.
         retry: How often a judge's model call is tried. None: three times for `openai` clients, once for models that
             may retry themselves.
-        timeout: Seconds for the whole judgement, retries included; None sets no limit.
+        timeout: Seconds for the whole judgement of one text, retries included; None sets no limit.
         capture: Where to find question, chunks and answer of the chains that are wrapped.
 
     Raises:
@@ -76,7 +79,7 @@ class Guard(Decorator):
         values = {
             "judge": as_judge(judge),
             "retriever": options.callee(retriever, "retriever", RETRIEVER_METHODS, arguments=1),
-            "generator": options.callee(generator, "generator", arguments=2, optional=("history",)),
+            "generator": options.callee(generator, "generator", arguments=2, optional=("history", "feedback")),
             "policy": as_policy(policy),
             "retry": options.instance(retry, (Retry, type(None)), "retry is a Retry(...) or None"),
             "timeout": options.seconds(timeout),
@@ -84,6 +87,8 @@ class Guard(Decorator):
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        if self.policy.regenerates:
+            options.can_regenerate(self.generator)
 
     def with_options(self, **changes: Any) -> Guard:
         """A guard like this one, but for `changes`: any of the constructor's keyword arguments, or `judge`."""
@@ -128,13 +133,48 @@ class Guard(Decorator):
             UsageError: if an argument is not what it should be.
             UngroundedError: if the policy is to raise.
         """
-        return run(self._check(question, answer, chunks, history))
+        return run(self.guard_check(question, answer, chunks, history))
 
     async def acheck(
         self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()
     ) -> Response[None]:
         """`check` on the running event loop."""
-        return await arun(self._check(question, answer, chunks, history))
+        return await arun(self.guard_check(question, answer, chunks, history))
+
+    def check_many(
+        self, exchanges: Iterable[many.Item], *, concurrency: int = 16
+    ) -> Generator[Response[None], None, None]:
+        """Check many exchanges, some at once; their responses come one by one, in the order of the exchanges.
+
+        Nothing is read before the first response is asked for. Then at most `4 * concurrency` exchanges are read and
+        not yet delivered, on your own thread and while you wait for a response; so a million of them take no more
+        memory than a hundred, and a slow input holds up a response that is ready by one exchange. Every check sees your
+        context variables as they are when it starts.
+
+        A judge that fails makes one response, like any other. Closing early, as `break` does, starts no further check;
+        the input is yours to close.
+
+        Args:
+            exchanges: `Exchange`s, or mappings with `question`, `answer`, `chunks` and perhaps `history`, as for
+                `check`.
+            concurrency: How many checks run at once.
+
+        Raises:
+            UsageError: at once, if an argument is not what it should be, or the policy is to raise.
+            InputError: after the responses before it, for an exchange that is none; it says which, counted from 1.
+                An error of the input itself comes in its place too, untouched.
+        """
+        return many.check_many(self.guard_check, self.policy, exchanges, concurrency)
+
+    def acheck_many(
+        self, exchanges: Iterable[many.Item] | AsyncIterable[many.Item], *, concurrency: int = 16
+    ) -> AsyncGenerator[Response[None], None]:
+        """`check_many` on the running event loop; the exchanges may be async too.
+
+        An async input is read by a task of its own, so a slow one holds up no response; cancelling or closing early
+        while it is being waited for cancels that wait. A plain one is read on the loop.
+        """
+        return many.acheck_many(self.guard_check, self.policy, exchanges, concurrency)
 
     def wraps(
         self,
@@ -150,6 +190,7 @@ class Guard(Decorator):
             chunks: Key or attribute of the returned output that holds the chunks, or a function of the output.
             answer: Key or attribute of the returned output that holds the answer, or a function of the output.
         """
+        options.has_no_generator("`wraps`", regenerates=self.policy.regenerates)
         return Wraps(self, self._capture(question, chunks, answer))
 
     def wrap(
@@ -169,8 +210,9 @@ class Guard(Decorator):
             answer: As for `wraps`.
 
         Raises:
-            UsageError: if it is no chain.
+            UsageError: if it is no chain, or the policy is to generate again.
         """
+        options.has_no_generator("`wrap`", regenerates=self.policy.regenerates)
         capture = self._capture(question, chunks, answer)
         if is_langchain(chain):
             from groundguard.integrations.langchain import guard_runnable  # noqa: PLC0415  # loads langchain_core
@@ -180,7 +222,20 @@ class Guard(Decorator):
             return GuardedChain(chain, self, capture)
         return decorate(chain, self, capture)
 
+    def session(self, *, evidence: EvidenceRule) -> Session:
+        """Begin a conversation.
+
+        Args:
+            evidence: Which chunks are evidence for a turn: `ThisTurn()`, or `LastTurns(n)` for those that still stand
+                in the generator's prompt.
+
+        Raises:
+            UsageError: if it is no evidence rule.
+        """
+        return Session(self._ask, self.guard_check, evidence)
+
     def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        options.has_no_generator("a decorated function", regenerates=self.policy.regenerates)
         return decorate(fn, self, self.capture)
 
     def _capture(self, question: Selector | None, chunks: Selector | None, answer: Selector | None) -> Capture:
@@ -194,38 +249,55 @@ class Guard(Decorator):
 
     # The paths.
 
-    def _ask(self, question: str, history: Iterable[object]) -> Flow[Response[Any]]:
+    def _ask(self, question: str, history: Iterable[object], earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
         retriever = options.needed(self.retriever, "retriever")
         generator = options.needed(self.generator, "generator")
         question, turns = options.text(question, "question"), as_turns(history)
+        heeds = self.policy.regenerates or options.takes(generator, "feedback")
+        keywords = {"history": turns} if options.takes(generator, "history") else {}
 
-        def path(watch: Watch) -> Flow[Response[Any]]:
+        def path(watch: Watch) -> Flow[Decided]:
             chunks = yield from watch.stage("retrieval", _retrieved(Call(retriever, (question,))))
-            found = Found(chunks, ChunksFrom.RETRIEVER)
+            found = Found((*earlier, *chunks), ChunksFrom.RETRIEVER)
+
+            def generate(feedback: Feedback | None = None) -> Flow[Any]:
+                told = {"feedback": feedback} if heeds else {}
+                return _made(Call(generator, (question, found.chunks), {**keywords, **told}))
+
             output: Any = ""
             if unasked(found.chunks, "?") is None or not self.policy.skip_generator:
-                call = Call(generator, (question, found.chunks), _history(generator, turns))
-                output = yield from watch.stage("generation", _made(call))
-            return (yield from self._judge(watch, Draft(question, found, find_answer(output), output, turns)))
+                output = yield from watch.stage("generation", generate())
+            draft = Draft(question, found, find_answer(output), output, turns)
+            return (yield from self._decide(watch, draft, generate if heeds else None))
 
         return self._settled(path)
 
-    def _check(self, question: str, answer: str, chunks: object, history: Iterable[object]) -> Flow[Response[None]]:
-        found = Found(freeze(chunks), ChunksFrom.GIVEN)
+    def guard_check(
+        self,
+        question: str,
+        answer: str,
+        chunks: object,
+        history: Iterable[object] = (),
+        earlier: tuple[Chunk, ...] = (),
+    ) -> Flow[Response[None]]:
+        """The path of an answer that exists already; for those who run it themselves."""
+        options.has_no_generator("`check`", regenerates=self.policy.regenerates)
+        found = Found((*earlier, *freeze(chunks)), ChunksFrom.GIVEN)
         draft = Draft(
             options.text(question, "question"), found, options.text(answer, "answer"), None, as_turns(history)
         )
-        return self._settled(lambda watch: self._judge(watch, draft))
+        return self._settled(lambda watch: self._decide(watch, draft))
 
     def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
         """The path of a chain that finds its own chunks; for those who wrap."""
         recorder = Recorder()
 
-        def path(watch: Watch) -> Flow[Response[Any]]:
+        def path(watch: Watch) -> Flow[Decided]:
             made = scoped(_made(call), recorder.active, *_event_scopes(capture))
             output = yield from watch.stage("generation", made)
             found = find_chunks(output, recorder, capture)
-            return (yield from self._judge(watch, Draft(question, found, find_answer(output, capture.answer), output)))
+            draft = Draft(question, found, find_answer(output, capture.answer), output)
+            return (yield from self._decide(watch, draft))
 
         return self._settled(path)
 
@@ -234,54 +306,26 @@ class Guard(Decorator):
         recorder, hold = Recorder(), type(self.policy) is not Return
         collected = Collected()
 
-        def path(watch: Watch) -> Flow[Response[Any]]:
+        def path(watch: Watch) -> Flow[Decided]:
             nonlocal collected
             pulled = scoped(collect(source, capture, hold=hold), recorder.active, *_event_scopes(capture))
             collected = yield from watch.stage("generation", pulled)
             found = collected.found(recorder)
-            return (yield from self._judge(watch, Draft(question, found, collected.text, tuple(collected.pieces))))
+            draft = Draft(question, found, collected.text, tuple(collected.pieces))
+            return (yield from self._decide(watch, draft))
 
         response = yield from self._settled(path)
         yield from release(collected, response, capture, held=hold)
 
-    def _settled(self, path: Callable[[Watch], Flow[Response[Any]]]) -> Flow[Response[Any]]:
-        return self.policy.settle((yield from watched(path, time.monotonic)))
+    def _settled(self, path: Callable[[Watch], Flow[Decided]]) -> Flow[Response[Any]]:
+        return (yield from watched(path, time.monotonic)).settled()
 
-    def _judge(self, watch: Watch, draft: Draft) -> Flow[Response[Any]]:
-        chunks, observed = draft.found.chunks, draft.found.observed
-        verdict: Verdict | None = None
-        if unasked(chunks, draft.generated, observed=observed) is None:
-            exchange = Exchange(draft.question, chunks, draft.generated, draft.history)
-            asked = judged(self.judge, exchange, timeout=self.timeout, retry=self.retry, clock=time.monotonic)
-            verdict = yield from watch.stage("judge", scoped(asked, deaf, *_event_scopes(self.capture)))
-        status, reason = label(chunks, draft.generated, verdict, observed=observed)
-        response = Response(
-            answer=draft.generated,
-            generated=draft.generated,
-            status=status,
-            reason=reason,
-            verdict=verdict,
-            question=draft.question,
-            chunks=chunks,
-            chunks_from=draft.found.chunks_from,
-            chunks_exact=draft.found.exact,
-            timings=watch.timings(),
-            output=draft.output,
-        )
-        tell(draft.found, reason)
-        watch.finish(response)
-        return response
+    def _decide(self, watch: Watch, draft: Draft, again: Again | None = None) -> Flow[Decided]:
+        return decide(draft, self.policy, watch, self._ask_judge, again)
 
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """An answer on its way to the judge."""
-
-    question: str = field(repr=False)
-    found: Found
-    generated: str = field(repr=False)
-    output: Any = field(repr=False)
-    history: tuple[Turn, ...] = ()
+    def _ask_judge(self, exchange: Exchange) -> Flow[Verdict]:
+        asked = judged(self.judge, exchange, timeout=self.timeout, retry=self.retry, clock=time.monotonic)
+        return scoped(asked, deaf, *_event_scopes(self.capture))
 
 
 def is_langchain(chain: object) -> bool:
@@ -314,12 +358,3 @@ def _event_scopes(capture: Capture) -> tuple[Scope, ...]:
     from groundguard.integrations.langchain import observed_retrievers  # noqa: PLC0415  # langchain_core is loaded
 
     return (observed_retrievers,)
-
-
-def _history(generator: Callee, turns: tuple[Turn, ...]) -> dict[str, Any]:
-    function = generator.plain or generator.coroutine
-    try:
-        parameters = inspect.signature(function).parameters  # type: ignore[arg-type]  # a Callee has one of the two
-    except (TypeError, ValueError):
-        return {}
-    return {"history": turns} if "history" in parameters else {}

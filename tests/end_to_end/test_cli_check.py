@@ -2,14 +2,19 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
+import threading
 
 import pytest
 
 from end_to_end.chat_server import chat_server
-from end_to_end.command import invoke, process
+from end_to_end.command import COMMAND, environment, invoke, process
 from groundguard.cli.show import out, show_label
 from groundguard.guard import Guard
 from groundguard.records import Claim, Decision, Response, Verdict
+from support.exchange import wait_until
 
 GOOD = {"question": "How long?", "answer": "The warranty lasts 2 years.", "chunks": ["The warranty lasts 2 years."]}
 WRONG = {**GOOD, "answer": "The warranty lasts 5 years."}
@@ -111,6 +116,11 @@ def test_answer_and_context_from_files_and_stdin(context, tmp_path):
         (["--input", "x", "--context", "a"], "--context goes without --input"),
         (["--output", "x"], "--output goes with --input"),
         (["--question", "q", "--answer", "a", "--context", "x", "--output", "y"], "--output goes with --input"),
+        (
+            ["--question", "q", "--answer", "a", "--context", "x", "--concurrency", "2"],
+            "--concurrency goes with --input",
+        ),
+        (["--input", "x", "--concurrency", "0"], "Invalid value for '--concurrency'"),
         (["--question", "q", "--answer", "@-", "--context", "-"], "stdin can be read only once"),
         (["--question", "q", "--answer", "a", "--context", "-", "--context", "-"], "stdin can be read only once"),
         (["--input", "nowhere.jsonl"], "can't open nowhere.jsonl: No such file"),
@@ -238,6 +248,68 @@ def test_lone_surrogates_and_huge_numbers_survive_as_strict_json(tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes().isascii()
 
 
+def test_a_line_that_is_longer_than_a_read_is_one_line(tmp_path):
+    filler = "The sky is blue. " * 30_000
+    result, lines = many(tmp_path, GOOD, {**GOOD, "chunks": [filler, *GOOD["chunks"]]}, b"\xff" * 200_000 + b"\n", GOOD)
+    assert [line.get("status") for line in lines] == ["answered", "answered", None, "answered"]
+    assert len(lines[1]["chunks"][0]["text"]) == len(filler)
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(("args", "at_once"), [((), 8), (("--concurrency", "3"), 3)])
+def test_so_many_lines_are_judged_at_once_and_come_out_in_order(tmp_path, monkeypatch, args, at_once):
+    barrier = threading.Barrier(at_once)
+
+    def reply(request):
+        barrier.wait(20)  # passes only when so many ask at once
+        return "yes"
+
+    with chat_server(reply) as server:
+        for name, value in server.environment.items():
+            monkeypatch.setenv(name, value)
+        items = [{**GOOD, "id": number} if number % 3 else b"bad\n" for number in range(3 * at_once)]
+        result, lines = many(tmp_path, *items, args=("--judge", "openai:tiny", *args))
+    assert [line["line"] for line in lines] == list(range(1, 3 * at_once + 1))
+    assert [line.get("id") for line in lines] == [number if number % 3 else None for number in range(3 * at_once)]
+    assert f"{2 * at_once} checked: {2 * at_once} answered" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_leaves_whole_lines_only(tmp_path):
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text((json.dumps(GOOD) + "\n") * 50_000)
+    target.touch()
+    command = [*COMMAND, "check", "--input", str(source), "--output", str(target)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()) as child:
+        wait_until(lambda: target.stat().st_size > 100_000, 60)
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=30)
+    assert child.returncode == 130
+    *whole, rest = target.read_bytes().split(b"\n")
+    assert rest == b""
+    assert [json.loads(line)["line"] for line in whole] == list(range(1, len(whole) + 1))
+    assert f"{len(whole)} checked: {len(whole)} answered" in errors.decode()
+    assert b"Traceback" not in errors
+
+
+def test_one_who_sends_a_line_and_waits_is_not_kept_waiting():
+    with subprocess.Popen(
+        [*COMMAND, "check", "--input", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as child:
+        for number in range(1, 4):
+            child.stdin.write(json.dumps(GOOD).encode() + b"\n")
+            child.stdin.flush()
+            assert json.loads(child.stdout.readline())["line"] == number
+        child.stdin.write(b"\n" + json.dumps(GOOD).encode() + b"\nbad")
+        output, _ = child.communicate(timeout=30)
+    assert [json.loads(line)["line"] for line in output.splitlines()] == [5, 6]
+    assert child.returncode == 2
+
+
 @pytest.mark.parametrize("data", [b"", b"\n\n"])
 def test_nothing_checked_is_not_a_pass(tmp_path, data):
     result, lines = many(tmp_path, data)
@@ -294,7 +366,7 @@ def test_judge_failures_come_before_not_answered_and_after_bad_lines(tmp_path, m
     with chat_server(lambda request: next(replies)) as server:
         for name, value in server.environment.items():
             monkeypatch.setenv(name, value)
-        args = ("--judge", "openai:tiny")
+        args = ("--judge", "openai:tiny", "--concurrency", "1")
         result, lines = many(tmp_path, GOOD, GOOD, GOOD, args=args)
         assert [line["reason"] for line in lines] == ["supported", "unsupported", "verdict_malformed"]
         assert result.exit_code == 3

@@ -14,6 +14,17 @@ PRINTS = {
     "03_langchain": ["answered"],
     "04_streaming": ["'on 240 volts.'\n   ungrounded", "'Better ask an electrician.'\n   ungrounded"],
     "05_spans": ["  retrieval groundguard", "  groundguard check  answered", "invoke_workflow groundguard  answered"],
+    "07_regenerate": [
+        "answered    The Aldona lamp runs on 12 volts.\n  before: The Aldona lamp runs on 240 volts.",
+        "answered    It has a steel foot.\n  before:",
+        "- cut: The Aldona lamp runs on 240 volts.",
+        "no_context  I don't know.",
+    ],
+    "08_conversation": [
+        "ThisTurn()  no_context  The cord of the lamp is 240 cm long.",
+        "LastTurns(turns=2)  answered    The cord of the lamp is 240 cm long.",
+        "headline 0.33, mean 0.5, 2 of 3 turns scored",
+    ],
 }
 
 

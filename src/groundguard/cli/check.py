@@ -16,6 +16,9 @@ from groundguard.errors import InputError
 from groundguard.guard import Guard
 from groundguard.records import Chunk
 
+AT_ONCE = 8
+"""How many lines of a file are judged at once unless told."""
+
 
 def check(  # one parameter an option
     *,
@@ -40,6 +43,15 @@ def check(  # one parameter an option
         str | None,
         typer.Option("--output", metavar="FILE", help="With --input: a response a line. - is stdout, the default."),
     ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            metavar="N",
+            min=1,
+            help=f"With --input: how many lines are judged at once; {AT_ONCE} by default.",
+        ),
+    ] = None,
     judge: JudgeName = "lexical",
     constrained: Constrained = False,
     timeout: Timeout = 30.0,
@@ -58,9 +70,9 @@ def check(  # one parameter an option
         guard = Guard(judge_named(judge, constrained=constrained), timeout=timeout)
         if input_ is not None:
             _refuse("goes without --input", question=question, answer=answer, context=context)
-            code = check_file(guard, input_, output or "-")
+            code = check_file(guard, input_, output or "-", concurrency or AT_ONCE)
         else:
-            _refuse("goes with --input", output=output)
+            _refuse("goes with --input", output=output, concurrency=concurrency)
             if question is None or answer is None or not context:
                 raise CommandError("check needs --question, --answer and --context, or --input")
             _read_stdin_once(answer, context)

@@ -1,31 +1,28 @@
-"""`groundguard check --input`: JSON Lines in, JSON Lines out, in order, one line in memory at a time."""
+"""`groundguard check --input`: JSON Lines in, JSON Lines out, in order, few lines in memory."""
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TextIO, TypeGuard
+from typing import Any, BinaryIO, TextIO
 
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from groundguard.chunks import TEXT_KEYS, as_chunk
 from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, NOT_ANSWERED, tell
+from groundguard.cli.lines import numbered, read_exchange, read_id, read_object, what
 from groundguard.cli.options import note_judge
 from groundguard.cli.show import as_json, err
 from groundguard.errors import InputError
+from groundguard.flow.drive import NOT_YET, many
+from groundguard.flow.steps import Flow
 from groundguard.guard import Guard
-from groundguard.records import JUDGE_FAILURES, Chunk, Exchange, Reason, Response, Status
-
-_BOM = b"\xef\xbb\xbf"
-_INFINITE = (float("inf"), float("-inf"))
-_KINDS = {"dict": "an object", "list": "a list", "str": "a string", "bool": "true or false", "NoneType": "null"}
+from groundguard.records import JUDGE_FAILURES, Exchange, Reason, Response, Status
 
 
 @dataclass(slots=True)
@@ -35,11 +32,21 @@ class Tally:
     statuses: Counter[Status] = field(default_factory=Counter[Status])
     failures: Counter[Reason] = field(default_factory=Counter[Reason])
     bad: int = 0
+    read: int = 0
 
     def count(self, response: Response[Any]) -> None:
         """Count a response."""
         self.statuses[response.status] += 1
         self.failures.update({response.reason} & JUDGE_FAILURES)
+
+    @property
+    def lines(self) -> int:
+        """How many lines were written."""
+        return self.statuses.total() + self.bad
+
+    def is_idle(self) -> bool:
+        """Whether every line that was read has been written."""
+        return self.read == self.lines
 
     @property
     def code(self) -> int:
@@ -51,7 +58,7 @@ class Tally:
         return FINE if self.statuses.keys() == {Status.ANSWERED} else NOT_ANSWERED
 
     def __bool__(self) -> bool:
-        return bool(self.statuses or self.bad)
+        return self.lines > 0
 
     def __str__(self) -> str:
         statuses = ", ".join(f"{self.statuses[status]} {status}" for status in Status)
@@ -60,7 +67,24 @@ class Tally:
         return f"{self.statuses.total()} checked: {statuses}; judge failures {failures}; bad lines {self.bad}"
 
 
-def check_file(guard: Guard, source: str, target: str) -> int:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the input, read.
+
+    Attributes:
+        which: Its number, and its id if it has one.
+        size: Its bytes.
+        exchange: What is to be judged, or what is wrong with the line.
+        response: What became of it.
+    """
+
+    which: dict[str, Any]
+    size: int
+    exchange: Exchange | str = field(repr=False)
+    response: Response[Any] | None = None
+
+
+def check_file(guard: Guard, source: str, target: str, concurrency: int) -> int:
     """Judge every line of `source` and write a line for each to `target`; returns the exit code.
 
     Raises:
@@ -69,11 +93,11 @@ def check_file(guard: Guard, source: str, target: str) -> int:
     tally = Tally()
     with _source(source) as lines, _target(target, lines) as out:
         try:
-            with _progress(lines, out) as advance:
-                for number, line in _numbered(lines):
-                    out.write(_checked(guard, number, line, tally) + "\n")
+            with _progress(lines, out) as advance, closing(many(_checks(guard, lines, tally), concurrency)) as checked:
+                for line in checked:
+                    out.write(_written(line, tally) + "\n")
                     out.flush()
-                    advance(len(line))
+                    advance(line.size)
         finally:
             if tally:
                 note_judge(guard.judge)
@@ -83,30 +107,45 @@ def check_file(guard: Guard, source: str, target: str) -> int:
     return tally.code
 
 
-def _numbered(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    for number, line in enumerate(lines, 1):
-        content = line.removeprefix(_BOM) if number == 1 else line
-        if content.strip():
-            yield number, content
+def _checks(guard: Guard, source: BinaryIO, tally: Tally) -> Generator[Flow[Line], None, None]:
+    """A check for every line, as soon as the line is there; nobody who sends one line and waits is kept waiting."""
+    for read in numbered(source, tally.is_idle):
+        if read is None:
+            yield NOT_YET
+        else:
+            tally.read += 1
+            yield _check(guard, _read(*read))
 
 
-def _checked(guard: Guard, number: int, line: bytes, tally: Tally) -> str:
-    """One line of output for one line of input."""
+def _read(number: int, content: bytes) -> Line:
     which: dict[str, Any] = {"line": number}
     try:
-        item = _object(line)
-        which |= _id(item)
-        exchange = _exchange(item)
+        item = read_object(content)
+        which |= read_id(item)
+        return Line(which, len(content), read_exchange(item))
     except (InputError, TypeError, ValueError, RecursionError) as error:
+        return Line(which, len(content), what(error))
+
+
+def _check(guard: Guard, line: Line) -> Flow[Line]:
+    exchange = line.exchange
+    if isinstance(exchange, str):
+        return line
+    response = yield from guard.guard_check(exchange.question, exchange.answer, exchange.chunks)
+    return replace(line, response=response)
+
+
+def _written(line: Line, tally: Tally) -> str:
+    """One line of output for one line of input."""
+    if line.response is None:
         tally.bad += 1
-        return as_json(which | {"error": _what(error)})
-    response = guard.check(exchange.question, answer=exchange.answer, chunks=exchange.chunks)
+        return as_json(line.which | {"error": line.exchange})
     try:
-        written = as_json(which | response.to_dict())
+        written = as_json(line.which | line.response.to_dict())
     except RecursionError as error:
         tally.bad += 1
-        return as_json(which | {"error": _what(error)})
-    tally.count(response)
+        return as_json(line.which | {"error": what(error)})
+    tally.count(line.response)
     return written
 
 
@@ -127,67 +166,6 @@ def _size(source: BinaryIO) -> int | None:
         return os.fstat(source.fileno()).st_size or None
     except OSError:
         return None
-
-
-def _what(error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 (byte {error.start})"
-    if isinstance(error, json.JSONDecodeError):
-        return f"not JSON: {error.msg} (column {error.colno})"
-    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
-
-
-def _object(line: bytes) -> Mapping[str, Any]:
-    item = json.loads(line.decode("utf-8"), parse_constant=_refuse_constant)
-    if not _is_object(item):
-        raise InputError(f"not a JSON object but {_kind(item)}")
-    return item
-
-
-def _id(item: Mapping[str, Any]) -> dict[str, Any]:
-    """The caller's own name for a line, if it is a string or a number; anything else is not echoed."""
-    value = item.get("id")
-    is_name = isinstance(value, (str, int, float)) and not isinstance(value, bool) and value not in _INFINITE
-    return {"id": value} if is_name else {}
-
-
-def _exchange(item: Mapping[str, Any]) -> Exchange:
-    question, answer = (_text(item, key) for key in ("question", "answer"))
-    chunks: Any = item.get("chunks")
-    if not _is_list(chunks):
-        raise InputError(f'"chunks" must be a list of strings or objects, not {_kind(chunks)}')
-    return Exchange(question, tuple(_chunk(chunk, number) for number, chunk in enumerate(chunks, 1)), answer)
-
-
-def _text(item: Mapping[str, Any], key: str) -> str:
-    value = item.get(key)
-    if not isinstance(value, str):
-        raise InputError(f'"{key}" must be a string, not {_kind(value)}' if key in item else f'"{key}" is missing')
-    return value
-
-
-def _chunk(value: object, number: int) -> Chunk:
-    if isinstance(value, str):
-        return Chunk(value)
-    if not _is_object(value) or not any(isinstance(value.get(key), str) for key in TEXT_KEYS):
-        raise InputError(f'chunk {number} must be a string or an object with "text", not {_kind(value)}')
-    return as_chunk(value)
-
-
-def _is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    return isinstance(value, dict)
-
-
-def _is_list(value: object) -> TypeGuard[list[Any]]:
-    return isinstance(value, list)
-
-
-def _kind(value: object) -> str:
-    return _KINDS.get(type(value).__name__, "a number")
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise InputError(f"not JSON: {name} is no JSON value")
 
 
 @contextmanager

@@ -4,8 +4,9 @@
 |------------------------------|---------------------------------|--------------------------------------|
 | a plain function             | the caller's thread             | a daemon thread, context copied      |
 | the same, with a timeout     | a daemon thread, context copied | a daemon thread, context copied      |
-| a coroutine function         | UsageError                      | the caller's loop               |
-| flows to run together        | daemon threads                  | tasks of the caller's loop      |
+| a coroutine function         | UsageError                      | the caller's loop                    |
+| flows to run together        | daemon threads                  | tasks of the caller's loop           |
+| many flows, one by one out   | daemon threads                  | tasks of the caller's loop           |
 
 A call that outlasts its timeout is abandoned. Its thread is a daemon, so neither `asyncio.run` nor the end of the
 process waits for it.
@@ -23,6 +24,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from contextvars import copy_context
 from functools import partial
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -46,6 +48,12 @@ T = TypeVar("T")
 
 MOST_ABANDONED = 64
 """How many abandoned calls may hang in this process before no further call with a timeout is started."""
+
+MOST_AHEAD = 4
+"""How many flows may be taken and not yet delivered, for each one that may run at once."""
+
+NOT_YET: Any = object()
+"""What a source of `many` yields when the next flow would have to be waited for, and some are not delivered yet."""
 
 
 def run(flow: Flow[T]) -> T:
@@ -247,25 +255,24 @@ def _together(step: Together) -> tuple[Any, ...]:
     """Each in a daemon thread. Whoever is still at work when one fails, or the caller is interrupted, soon ends."""
     waiting: deque[tuple[int, Flow[Any]]] = deque(enumerate(step.flows))
     results: list[Any] = [None] * len(step.flows)
+    failures: list[BaseException] = []  # the first in time, not in place
     given_up = threading.Event()
 
-    def perform(inside: Step) -> Flow[Any]:
-        if given_up.is_set():
-            raise OutOfTimeError(_GIVEN_UP)
-        return (yield inside)
-
     def work() -> None:
-        for place, flow in _taken(waiting):
-            results[place] = run(interpose(flow, perform))
+        try:
+            for place, flow in _taken(waiting):
+                results[place] = run(_until(given_up, flow))
+        except BaseException as error:
+            failures.append(error)
+            raise
 
-    workers = [_in_daemon(work) for _ in range(min(step.limit, len(step.flows)))]
     try:
-        wait(workers, return_when=FIRST_EXCEPTION)
+        wait([_in_daemon(work) for _ in range(min(step.limit, len(waiting)))], return_when=FIRST_EXCEPTION)
     finally:
         given_up.set()
-    for worker in workers:
-        if worker.done():
-            worker.result()
+        waiting.clear()
+    if failures:
+        raise failures[0]
     return tuple(results)
 
 
@@ -278,13 +285,9 @@ async def _atogether(step: Together) -> tuple[Any, ...]:
         for place, flow in _taken(waiting):
             results[place] = await arun(flow)
 
-    workers = [asyncio.ensure_future(work()) for _ in range(min(step.limit, len(step.flows)))]
+    workers = [asyncio.ensure_future(work()) for _ in range(min(step.limit, len(waiting)))]
     try:
-        if workers:
-            await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-        for worker in workers:
-            if worker.done():
-                worker.result()
+        await asyncio.gather(*workers)  # raises what is first in time, not in place
     finally:
         for worker in workers:
             worker.cancel()
@@ -299,7 +302,147 @@ def _taken(waiting: deque[T]) -> Iterator[T]:
             yield waiting.popleft()
 
 
-_GIVEN_UP = "nobody waits for this any more"
+def _until(given_up: threading.Event, flow: Flow[T]) -> Flow[T]:
+    """`flow`, closed at its next step when nobody waits for it any more."""
+
+    def perform(step: Step) -> Flow[Any]:
+        if given_up.is_set():
+            raise GeneratorExit
+        return (yield step)
+
+    return interpose(flow, perform)
+
+
+# Many flows, of which some run at once and all come out in order.
+
+
+def many(flows: Generator[Flow[T], None, None], limit: int) -> Generator[T, None, None]:
+    """Run every one of `flows`, at most `limit` at once, and yield their results in order.
+
+    Flows are taken on the consumer's thread, while it waits for a result: at most `MOST_AHEAD * limit` of them are
+    taken and not yet delivered. An exception, of a flow or of the source of flows, is raised in its place and is the
+    end; one that is no `Exception`, such as `KeyboardInterrupt`, at once. Closing early starts nothing more: flows that
+    run are closed at their next step.
+    """
+    crew = _Crew(limit)
+    line: deque[Future[T]] = deque()
+    more, failure = True, None
+    try:
+        while line or more:
+            while more and crew.has_room() and len(line) < MOST_AHEAD * limit:
+                flow, failure = _next(flows)
+                if flow is NOT_YET:
+                    break
+                more = flow is not END
+                if more:
+                    line.append(crew.start(flow))
+                if line and line[0].done():
+                    break
+            if line and not line[0].done():
+                crew.wait()
+            if line and line[0].done():
+                yield line.popleft().result()
+        if failure is not None:
+            raise failure
+    finally:
+        crew.stop()
+        flows.close()
+
+
+def _next(flows: Iterator[Flow[T]]) -> tuple[Any, Exception | None]:
+    try:
+        return next(flows, END), None
+    except Exception as error:  # noqa: BLE001  # its turn to be raised comes after the results before it
+        return END, error
+
+
+class _Crew:
+    """Daemon threads that run one flow after another for one consumer: as many as it needs, at most `size`."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._threads = 0
+        self._busy = 0
+        self._todo: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Future[Any]] = SimpleQueue()
+        self._given_up = threading.Event()
+
+    def start(self, flow: Flow[T]) -> Future[T]:
+        """Run `flow` in a copy of the consumer's context."""
+        future = _begun()
+        work: Callable[[], T] = partial(run, _until(self._given_up, flow))
+        self._todo.put((future, partial(copy_context().run, work)))
+        self._busy += 1
+        if self._busy > self._threads:
+            self._threads += 1
+            _daemon(self._work)
+        return future
+
+    def has_room(self) -> bool:
+        """Whether one more may run."""
+        while not self._ended.empty():
+            self.wait()
+        return self._busy < self._size
+
+    def wait(self) -> None:
+        """Wait until one of them has ended; raises what must reach the consumer at once."""
+        error = self._ended.get().exception()
+        self._busy -= 1
+        if error is not None and not isinstance(error, Exception):
+            raise error
+
+    def stop(self) -> None:
+        """Start nothing more."""
+        self._given_up.set()
+        for _ in range(self._threads):
+            self._todo.put(None)
+
+    def _work(self) -> None:
+        while (job := self._todo.get()) is not None:
+            _settle(*job)
+            self._ended.put(job[0])
+
+
+async def amany(flows: AsyncGenerator[Flow[T], None], limit: int) -> AsyncGenerator[T, None]:
+    """`many` on the running event loop. One task takes the flows, so that a slow source delays no result."""
+    line: asyncio.Queue[Any] = asyncio.Queue()
+    running, places = asyncio.Semaphore(limit), asyncio.Semaphore(MOST_AHEAD * limit)
+    tasks: set[asyncio.Task[Any]] = set()
+    context = copy_context()
+
+    def ended(task: asyncio.Task[Any]) -> None:
+        tasks.discard(task)
+        running.release()
+        _retrieve(task)
+
+    async def feed() -> None:
+        try:
+            while True:
+                await places.acquire()
+                await running.acquire()
+                flow = await anext(flows, END)
+                if flow is END:
+                    break
+                task = asyncio.create_task(arun(flow), context=context.copy())
+                tasks.add(task)
+                task.add_done_callback(ended)
+                line.put_nowait(task)
+        finally:
+            line.put_nowait(END)
+
+    feeder = asyncio.create_task(feed())
+    try:
+        while (task := await line.get()) is not END:
+            result = await task
+            places.release()
+            yield result
+            context = copy_context()
+        await feeder
+    finally:
+        for task in (feeder, *tasks):
+            task.cancel()
+        await asyncio.gather(feeder, *tasks, return_exceptions=True)
+        await flows.aclose()
 
 
 # Calls in threads of their own.
@@ -321,20 +464,28 @@ def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
 
 
 def _in_daemon(work: Callable[[], Any]) -> Future[Any]:
+    future = _begun()
+    _daemon(partial(_settle, future, partial(copy_context().run, work)))
+    return future
+
+
+def _daemon(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="groundguard-call", daemon=True).start()
+
+
+def _begun() -> Future[Any]:
     future: Future[Any] = Future()
     future.set_running_or_notify_cancel()
-    context = copy_context()
-
-    def carry() -> None:
-        try:
-            result = context.run(work)
-        except BaseException as error:  # noqa: BLE001  # carried to the thread that waits
-            future.set_exception(error)
-        else:
-            future.set_result(result)
-
-    threading.Thread(target=carry, name="groundguard-call", daemon=True).start()
     return future
+
+
+def _settle(future: Future[Any], work: Callable[[], Any]) -> None:
+    try:
+        result = work()
+    except BaseException as error:  # noqa: BLE001  # carried to the thread that waits
+        future.set_exception(error)
+    else:
+        future.set_result(result)
 
 
 def _wait_for(future: Future[Any], timeout: float) -> Any:

@@ -104,11 +104,15 @@ class Together:
 
     Attributes:
         flows: What to run.
-        limit: How many at once, at most.
+        limit: How many at once, at most; at least 1.
     """
 
     flows: tuple[Flow[Any], ...] = field(repr=False)
     limit: int = 16
+
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise UsageError(f"at least one flow runs at once, not {self.limit}")
 
 
 END: Any = object()

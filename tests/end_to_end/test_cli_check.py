@@ -67,7 +67,7 @@ def test_an_unsupported_answer_says_what_is_wrong(context):
 
 
 def test_words_that_are_there_and_say_something_else_are_not_called_missing(tmp_path):
-    claim = Claim("It is not so.", Decision.UNSUPPORTED)
+    claim = Claim("It is not so.", Decision.UNSUPPORTED, score=0.5)
     console = out()
     with console.capture() as capture:
         show_label(console, labelled(claim))
@@ -126,7 +126,7 @@ def test_answer_and_context_from_files_and_stdin(context, tmp_path):
         (["--input", "nowhere.jsonl"], "can't open nowhere.jsonl: No such file"),
         (["--question", "q", "--answer", "@nowhere", "--context", "x"], "can't read"),
         (["--question", "q", "--answer", "a", "--context", "nowhere"], "can't read nowhere: No such file"),
-        (["--judge", "x"], "--judge is 'lexical' or 'openai:NAME'"),
+        (["--judge", "x"], "--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME'"),
     ],
 )
 def test_bad_input_ends_with_2_and_says_what(args, message):

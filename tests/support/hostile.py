@@ -225,8 +225,12 @@ class ObedientModel(Model):
         for exchange in _TOLD:
             judge(exchange)
         shown, self.prompts = self.prompts, []
-        self._frames = {read(prompt.text)[0] for prompt in shown}
+        self.teach_frame(*(prompt.text for prompt in shown))
         return shown
+
+    def teach_frame(self, *texts: str) -> None:
+        """Show it harmless prompts: what stands outside their data are its instructions from here on."""
+        self._frames = {read(text)[0] for text in texts}
 
     def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
         """Reply as the prompt has it."""
@@ -242,7 +246,9 @@ class ObedientModel(Model):
 
         def word(claim: str, none: str) -> str:
             found = _numbers(claim)
-            return "no" if self._stubborn else "yes" if obeys or (found and found <= facts) else "no" if found else none
+            if self._stubborn or not (obeys or found):
+                return "no" if self._stubborn else none
+            return "yes" if obeys or found <= facts else "no"
 
         if "statements" in blocks:
             draws = list(blocks["statements"].items()) if self._draws is None else self._draws
@@ -253,7 +259,7 @@ class ObedientModel(Model):
                 {"verdicts": [{"id": id_, "verdict": each, "passages": []} for id_, each in said.items()]}
             )
         if "answer" not in blocks:
-            return json.dumps({"truths": [each for each in blocks["passages"].values() if each.isprintable()]})
+            return json.dumps({"truths": [each for each in blocks["passages"].values() if any(map(str.isprintable, each))]})
         (*_, answer) = blocks["answer"].values()
         verdict = word(answer, "no")
         if "contradict the answer?" in words[-1]:

@@ -51,8 +51,14 @@ _BY_SHAPE_OF_TEXT = (
 )
 
 
-def advice(findings: Sequence[Finding], *, constrained: bool) -> str:
-    """One sentence: what to change, from what went wrong most."""
+def advice(findings: Sequence[Finding], *, constrained: bool, claims: bool = False) -> str:
+    """One sentence: what to change, from what went wrong most.
+
+    Args:
+        findings: What the judge made of the cases.
+        constrained: Whether `--constrained` was given.
+        claims: Whether it was asked for a verdict on every statement, as JSON, and not for one word.
+    """
     unread = [finding for finding in findings if not finding.was_read]
     if not unread:
         return _about_wrong(findings)
@@ -62,6 +68,8 @@ def advice(findings: Sequence[Finding], *, constrained: bool) -> str:
         return _BY_REASON[reason]
     if reason is Reason.JUDGE_ERROR:
         return _about_error(alike[0], constrained=constrained)
+    if claims:
+        return f"It does not reply with the JSON object that was asked for: use openai:NAME, or {_ANOTHER}."
     return _about_shape([finding.verdict.raw or "" for finding in alike], constrained=constrained)
 
 

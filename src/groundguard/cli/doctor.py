@@ -13,7 +13,7 @@ from rich.text import Text
 from groundguard.cli.advice import LEXICAL, advice
 from groundguard.cli.cases import CASES, Case, Finding
 from groundguard.cli.exits import FINE, JUDGE_FAILED, CommandError, friendly
-from groundguard.cli.options import Constrained, Timeout, judge_named
+from groundguard.cli.options import CLAIMS, Constrained, Timeout, judge_named
 from groundguard.cli.show import cut, explained, line, out, paragraph
 from groundguard.flow.drive import run
 from groundguard.judges import judged
@@ -25,9 +25,7 @@ MUCH = 200
 
 def doctor(
     *,
-    judge: Annotated[
-        str, typer.Option("--judge", metavar="JUDGE", help="Whom to examine: 'lexical' or 'openai:NAME'.")
-    ],
+    judge: Annotated[str, typer.Option("--judge", metavar="JUDGE", help="Whom to examine: as for ask and check.")],
     constrained: Constrained = False,
     timeout: Timeout = 30.0,
 ) -> None:
@@ -86,6 +84,7 @@ def _conclude(console: Console, findings: Sequence[Finding], judge: str, *, cons
     console.print()
     line(console, Text(f"{read} of {len(findings)} replies were verdicts, {right} were right."))
     healthy = right == len(findings)
-    told = LEXICAL if judge == "lexical" else advice(findings, constrained=constrained)
+    claims = judge.startswith(CLAIMS)
+    told = LEXICAL if judge == "lexical" else advice(findings, constrained=constrained, claims=claims)
     line(console, Text(told, style="bold green" if healthy else "bold red"))
     return healthy

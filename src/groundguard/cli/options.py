@@ -7,11 +7,16 @@ from typing import Annotated
 import typer
 
 from groundguard.cli.exits import CommandError, tell
-from groundguard.judges import FactCheck, Judge, Lexical
+from groundguard.judges import Claims, FactCheck, Judge, Lexical
 
 JudgeName = Annotated[
     str,
-    typer.Option("--judge", metavar="JUDGE", help="Who decides: 'lexical' compares words, 'openai:NAME' asks a model."),
+    typer.Option(
+        "--judge",
+        metavar="JUDGE",
+        help="Who decides: 'lexical' compares words, 'openai:NAME' asks a model for one word on the whole answer,"
+        " 'claims:openai:NAME' for a verdict on every statement.",
+    ),
 ]
 Constrained = Annotated[
     bool, typer.Option("--constrained", help="Make the server allow nothing but a verdict (JSON schema).")
@@ -20,6 +25,9 @@ Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", help="For one judgement; for the writing of one answer too.")
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the whole response as one JSON document.")]
+
+CLAIMS = "claims:"
+"""What `--judge` begins with where every statement gets a verdict of its own."""
 
 LEXICAL_HINT = "lexical, which compares words and understands nothing; --judge openai:NAME has a model read them"
 
@@ -37,7 +45,9 @@ def judge_named(name: str, *, constrained: bool) -> Judge:
         return Lexical()
     if name.startswith("openai:"):
         return FactCheck(name, constrained=constrained)
-    raise CommandError(f"--judge is 'lexical' or 'openai:NAME', not {name!r}")
+    if name.startswith(CLAIMS):
+        return Claims(name.removeprefix(CLAIMS), constrained=constrained or None)
+    raise CommandError(f"--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME', not {name!r}")
 
 
 def judged_by(judge: Judge) -> str:

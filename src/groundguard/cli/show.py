@@ -122,8 +122,12 @@ def explained(error_type: str | None, detail: str) -> str:
 
 def _against(claim: Claim) -> str:
     """What speaks against a claim. Its words may be in the chunks all the same: far apart, or saying something else."""
+    if claim.decision is Decision.UNKNOWN:
+        return "the judge gave no verdict on it"
     if claim.missing:
         return f"the closest passage lacks or contradicts: {cut(', '.join(claim.missing))}"
+    if claim.score is None:
+        return "no passage supports it"
     return "the closest passage has these words, but says something else"
 
 

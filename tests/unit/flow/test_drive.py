@@ -547,14 +547,15 @@ def test_whatever_a_judge_raises_is_a_verdict(door: Any, error: BaseException) -
     assert (response.status, response.reason, response.answer) == (Status.UNGROUNDED, Reason.JUDGE_ERROR, ANSWER)
 
 
-def test_an_async_judge_that_is_cancelled_from_inside_has_failed() -> None:
+@pytest.mark.parametrize("timeout", [None, 30.0], ids=["no timeout", "timeout"])
+def test_an_async_judge_that_is_cancelled_from_inside_has_failed(timeout: float | None) -> None:
     async def judge(exchange: Exchange) -> bool:
         task = asyncio.ensure_future(asyncio.sleep(60))
         asyncio.get_running_loop().call_soon(task.cancel)
         await task
         return True
 
-    assert DOORS["aask"](guard(judge=judge)).reason is Reason.JUDGE_ERROR
+    assert DOORS["aask"](guard(judge=judge, timeout=timeout)).reason is Reason.JUDGE_ERROR
 
 
 # The loop.

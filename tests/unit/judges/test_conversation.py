@@ -161,10 +161,13 @@ def test_evidence_that_doesnt_fit_is_read_in_parts_each_with_all_truths():
     chunks = tuple(Chunk(f"Lamp {number} is blue, and nobody knows why it is. " * 20) for number in range(8))
     seen = []
 
+    def first(prompt):
+        return min(asked_about(prompt, "passages"))
+
     def model(prompt):
         seen.append(prompt)
         if "<claims>" not in prompt:
-            return truths(f"Lamp {len(seen)} is blue.")
+            return truths(f"Lamp {first(prompt)} is blue.")
         contradicts = CLAIMS not in prompt
         words = ["yes" if "Lamp 0" in block(prompt, "passages") and not contradicts else "no"]
         return verdicts(*words)
@@ -178,7 +181,7 @@ def test_evidence_that_doesnt_fit_is_read_in_parts_each_with_all_truths():
     )
     assert len(drawing) > 1
     assert len(asking) > 1
-    shown = "\n".join(f'"Lamp {number} is blue."' for number in range(1, len(drawing) + 1))
+    shown = "\n".join(f'"Lamp {number} is blue."' for number in sorted(map(first, drawing)))
     assert all(block(each, "truths") == shown and AID in each for each in asking)
     assert contradicting
     assert all(block(each, "truths") is None for each in contradicting)

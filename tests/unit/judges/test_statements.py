@@ -59,6 +59,7 @@ ENGLISH = [
     "“Go now. Stop it!” he said.¦“Why?” she asked.¦He said “Go.”¦Then he left (at last!) for good.",
     "Acme Inc. was founded on Jan. 5, 1976.¦Borealis Corp. followed.¦World War II was over then.",
     "It lists lamps, chairs, etc.¦The desk lamp (12 V, 900 g, 1,000.50 dollars) is no. 7.¦It weighs 900 g.¦It fits.",
+    "Ms. Lind lives in 5 Main St.¦The bolt is 12 mm.¦It takes 5 ms.¦The U.S. has it, from St. Louis to New York.",
     "is it red?¦yes.¦it hums.¦the lamp is old.",
     "# Lamps. All\n¦- It is red.¦It costs 5.5 euros.\n¦- Dr. Rook has it.",
 ]
@@ -67,6 +68,7 @@ GERMAN = [
     "Das gilt z. B. für Hunde, d. h. für alle.¦Er kam am 3. Mai 2020 an.¦Das ist z.B. so.¦Ende.",
     "Die Nr. 5 kostet 1.000,50 Euro.¦Siehe S. 5 bzw. Abs. 3.¦Am 03.04.2031 beginnt es.¦Am 3. und 4. Mai auch.",
     "Prof. Dr. Müller wohnt in der Hauptstr. 5.¦Er ist ca. 40 Jahre alt.¦Ü ist ein Buchstabe.",
+    "Das BIP betrug 2022 etwa 3,9 Bio. Euro.¦Laut Art. 20 Abs. 1 GG gilt das.¦Der 1. FC Veld spielt in der 1. Liga.¦Er ist 12.¦Danach kommt Ost.",
     "Im 19. Jahrhundert war das so.¦Es war 1990.¦Danach kam Ruhe.¦Karl II. war alt.¦Der 2. Weltkrieg begann 1939.",
     "„Komm her. Sofort!“¦Er ging.",
     "„Komm!“, sagte er.¦„Warum?“ fragte sie.¦»Gut.«¦Er ging.",
@@ -82,12 +84,14 @@ FRENCH = [
     "L'art. 5 dit non.¦Voir p. 12 et chap. 3.¦Cf. la fig. 2.¦Le n° 5 manque.",
     "Il est né en 44 av. J.-C. à Rome.¦Il y vécut env. 50 ans.¦Puis il partit.",
     "Le musée ouvre à 9 h.¦Il ferme à 18 h.¦Le lundi, il est fermé.",
+    "Selon l'art. L. 211 du Code, c'est interdit.¦Il vise MM. Roux et Petit.",
     "Le 1er mai 2020, tout a changé.¦Le prix est de 1.000,50 euros.¦Hélas !¦C'est cher.",
     "# Lampes. Toutes\n¦- La lampe est rouge.¦Elle pèse 900 g.\n¦- Le Dr. Roux l'a.",
 ]
 SPANISH = [
     "La lámpara es roja.¦¡Cuesta 3,5 euros!¦¿Es cierto?¦Sí.",
     "La Sra. García vive en EE. UU. desde 2001.¦El Sr. López pagó 1.000,50 euros.¦Véase pág. 5.",
+    "Fue construida en el s. XIII por Juan II. en Granada.¦La Dra. Pérez llegó a las 10:30 a. m. del día 5.",
     "Ud. tiene razón.¦Son las 9 a. m. en Madrid.¦Cierra a las 9 p. m.¦El domingo no abre.",
     "Vive en EE. UU.¦El resto no.¦¿Y el n.º 5?¦El 1.º de mayo.",
     "«Ven aquí. Ya», dijo.¦«¿Por qué?» preguntó ella.¦Se fue…",
@@ -116,6 +120,7 @@ JAPANESE = [
     "価格は3.5円です（税込）。¦２０３１年４月３日に始まります。¦午前9時です。",
     "『雪国』は川端康成の小説です。¦一九三五年に書かれました。",
     "これは灯です（注を見てください。）。¦終わり。",
+    "いつ登れますか？¦7月から9月までです。¦3,776メートルです。¦5人が登った。",
     "ﾗﾝﾌﾟﾃﾞｽ｡¦ｱｶｲ｡¦Pythonを使います。¦速いです。",
     "# 灯。全部\n¦・灯は赤い。¦重さは900gです。\n¦１．灯は高い。\n¦①終わり。",
 ]
@@ -123,6 +128,7 @@ HINDI = [
     "दीया लाल है।¦वह भारी है!¦क्या यह सच है?¦हाँ।",
     "डॉ. शर्मा सुबह 9 बजे आए।¦श्री. वर्मा नहीं आए।",
     "कीमत 3.5 रु. है।¦दूरी 5 कि.मी. है।¦तारीख 03.04.2031 है।",
+    "यह 1632 ई. में बना था।¦ऊँचाई 73 मी. है।",
     "राम आया॥¦श्याम गया॥¦ठीक।",
     "वह गया है.¦वह खुश है.",
     "उसने कहा, “जाओ। अभी!”¦फिर वह चला गया।",

@@ -17,6 +17,7 @@ _FIRST = re.compile(r"[^\W_]+")
 _ABBREVIATED = re.compile(r"-?[^\W\d_]{1,3}\.")
 _ROMAN = re.compile(r"(?:[IVXLC]{2,}|[VX])\b")
 _INITIAL = re.compile(r"[\u0904-\u0939][\u093e-\u094c]?")
+_NUMBERED = re.compile(r"(?:[A-Z]\. ?)?\d|" + _ROMAN.pattern)
 _DAY = re.compile(r"(?:\d{1,2}\.)?\d{1,2}")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
 
@@ -62,7 +63,7 @@ def _stop_ends(before: str, following: str, first: str, *, agreed: bool) -> bool
 def _word_ends(word: str, key: str, following: str, first: str, *, agreed: bool) -> bool:
     if key in lexicon.LEADING or key.endswith("str"):
         return False
-    if key in lexicon.BEFORE_NUMBERS and (first[:1].isdecimal() or _ROMAN.match(first)):
+    if key in lexicon.BEFORE_NUMBERS and _NUMBERED.match(following):
         return False
     if key in lexicon.CLOSING:
         return _closes(first)
@@ -85,7 +86,7 @@ def _letter_ends(letter: str, previous: str, following: str, first: str) -> bool
 
 
 def _ordinal_ends(number: str, previous: str, first: str) -> bool:
-    """German writes ordinals with a full stop: `am 3. Mai`, `im 19. Jahrhundert`, `Karl II. war`; a list may go on in a line."""
+    """German writes ordinals with a full stop: `am 3. Mai`, `im 19. Jahrhundert`, `Karl II. war`."""
     if first.lower() in lexicon.AFTER_ORDINALS or previous.endswith(":"):
         return False
     if first[:1].islower() and not number.isdecimal():

@@ -8,15 +8,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 LEADING = _words(
-    "dr drs prof mr mrs ms mx messrs st ste rev hon gen col maj capt cpt lt sgt cmdr adm gov sen rep pres supt"
+    "dr drs prof mr mrs mx messrs ste rev hon gen col maj capt cpt lt sgt cmdr adm gov sen rep pres supt"
     " e.g i.e eg ie vs v.s viz cf approx ca esp incl excl resp avg"
     " hr hrn fr frl dipl ing mag geb gest verh z.b d.h u.a z.t i.d.r s.o s.u o.ä v.a i.a m.e u.u b.z.w bzw vgl"
     " ggf evtl"
     " sog inkl exkl zzgl abzgl bspw insb urspr ugs mind allg eigtl ehem dgl einschl entspr gegr zw zzt bes"
-    " mme mm mlle mgr av apr env p.ex c.-à-d c.à.d par.ex ex st ste"
-    " sr sra dra dras dres srta sres sras d. dña dn ud uds vd vds ee p.ej ej aprox lic arq exc excmo excma ilmo"
+    " mme mlle mgr av apr env p.ex c.-à-d c.à.d par.ex ex"
+    " sr sra dra dras dres srta sres sras dña dn ud uds vd vds ee p.ej ej aprox lic arq exc excmo excma ilmo"
     " mons fray sto sta"
-    " डॉ श्री श्रीमती सुश्री प्रो पं रु कि कि.मी मि.ली कि.ग्रा स्व एड उदा"
+    " डॉ श्री श्रीमती सुश्री प्रो पं रु कि कि.मी मी सेमी मिमी ई मि.ली कि.ग्रा स्व एड उदा"
     " أ.د هـ ق.م ب.م د.م"
 )
 """They never end a sentence: a name, a number or an explanation follows."""
@@ -32,8 +32,8 @@ BEFORE_NUMBERS = _words(
 
 OPEN = _words(
     "inc corp ltd co bros jr plc llc dept u.s u.k u.n u.s.a ph.d b.a m.a ee.uu uu d.c j.c a.c d.c av.j.-c j.-c"
-    " mio mrd tsd"
-    " max min cía s.a s.l s.a.s gmbh n.chr v.chr chr nd usa univ assn ave blvd rd mt ft ph b.c a.d b.c.e c.e"
+    " mio mrd bio tsd"
+    " max min cía s.a s.l s.a.s gmbh n.chr v.chr chr nd univ mm ms st assn ave blvd rd mt ft ph b.c a.d b.c.e c.e"
 )
 """They end one if a word follows that often begins a sentence."""
 

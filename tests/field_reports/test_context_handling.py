@@ -6,12 +6,15 @@ from types import SimpleNamespace
 import pytest
 
 from groundguard.guard import Guard
-from groundguard.judges import FactCheck, Lexical
+from groundguard.judges import FactCheck, Lexical, Window
 from groundguard.models import Reply
 from groundguard.records import Reason, Status, Usage
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 
 ANSWER = "It takes three minutes."
+WINDOW = Window(2_000, count=lambda text: len(text.split()))
+UNDIVIDED = Window(2_000, count=lambda text: len(text.split()), split=False)
+TINY = Window(40, count=lambda text: len(text.split()))
 
 
 def asked(judge, chunks, answer=ANSWER):
@@ -49,6 +52,41 @@ def test_ctx_judge_window_silently_cut(answer):
     assert json.dumps(chunks[0])[1:-1] in model.prompts[0].user
     whole = ScriptedModel(Reply("yes", "stop", usage=Usage(9_500, 1)))
     assert asked(FactCheck(whole), chunks, answer).status is Status.ANSWERED
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [("The door code is Curlew-31.", Status.ANSWERED), ("The door code is Dunlin-88.", Status.UNGROUNDED)],
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_ctx_judge_window_silently_cut_is_never_reached_where_it_is_known(answer, status, at):
+    prompts = []
+
+    def keeps_the_last_words(prompt):
+        prompts.append(prompt)
+        seen = " ".join(prompt.split()[-2_000:])
+        wanted = answer.split()[-1]
+        affirms = "contradict the answer?" not in prompt and wanted in seen.split("</passages>")[0]
+        return "yes" if affirms else "no"
+
+    chunks = ["Nothing is said here of doors. " * 1_400]
+    chunks.insert(at, "FACT: the door code is Curlew-31.")
+    response = asked(FactCheck(keeps_the_last_words, window=WINDOW), chunks, answer)
+    assert response.status is status
+    assert len(prompts) > 4
+    assert max(len(prompt.split()) for prompt in prompts) <= 2_000
+    shown = " ".join(prompt.split("<passages>")[1].split("</passages>")[0] for prompt in prompts)
+    assert shown.count("Nothing is said here of doors.") >= 1_400
+    assert "Curlew-31" in shown
+
+
+@pytest.mark.parametrize("window", [UNDIVIDED, TINY], ids=["not to be split", "smaller than the question"])
+def test_ctx_judge_window_silently_cut_is_said_where_nothing_fits(window):
+    model = ScriptedModel("yes")
+    response = asked(FactCheck(model, window=window), ["FACT: it takes three minutes.", "filler. " * 8_000])
+    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.JUDGE_TRUNCATED)
+    assert response.verdict.detail == f"the prompt does not fit into the window of {window.tokens} tokens"
+    assert model.prompts == []
 
 
 class Odd:

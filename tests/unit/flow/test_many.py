@@ -140,6 +140,7 @@ def test_a_slow_head_lets_the_others_run_so_far_ahead_and_no_farther(consume: Co
 
     def head() -> None:
         assert far.wait(LONG)
+        time.sleep(0.05)  # time enough to go too far
 
     def work() -> None:
         nonlocal ended
@@ -198,6 +199,20 @@ def test_memory_stays_flat(consume: Consume) -> None:
     assert peak(6000) < 2 * peak(600) + 200_000  # all of them are 12 MB
 
 
+def test_the_source_is_closed_with_it() -> None:
+    flows, aflows = generated(map(returning, range(99))), agenerated(map(returning, range(99)))
+
+    async def main() -> None:
+        async with aclosing(amany(aflows, 2)) as results:
+            await anext(results)
+        assert aflows.ag_frame is None
+
+    with closing(many(flows, 2)) as results:
+        next(results)
+    assert flows.gi_frame is None
+    asyncio.run(main())
+
+
 # Failures come in their place.
 
 
@@ -229,6 +244,28 @@ def test_a_failing_flow_is_told_in_its_place_and_is_the_end(consume: Consume) ->
         )
     assert raised.value is error
     assert results == [0, 1, 2, 3, 4]
+
+
+@both
+def test_failures_that_are_never_told_are_dropped_in_silence(
+    consume: Consume, caplog: pytest.LogCaptureFixture
+) -> None:
+    others = threading.Semaphore(0)
+
+    def head() -> None:
+        for _ in range(3):
+            assert others.acquire(timeout=LONG)
+        time.sleep(0.02)  # time enough for the failures to be noticed
+        raise OwnError("head")
+
+    def fail() -> None:
+        others.release()
+        raise OwnError("other")
+
+    with pytest.raises(OwnError, match="head"):
+        consume([call(head), *(call(fail) for _ in range(9))], 4, lambda _: None)
+    gc.collect()
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])

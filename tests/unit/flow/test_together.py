@@ -188,10 +188,64 @@ def test_the_first_failure_ends_the_others_at_their_next_step(drive: Any) -> Non
         assert begun.wait(LONG)
         raise OwnError("first")
 
+    def third() -> Flow[None]:
+        log.append("third flow")
+        yield from call(print)
+
     with stuck() as event, pytest.raises(OwnError, match="first"):
-        drive(together(other(event), call(fail), raising(OwnError("never begun")), limit=2))
+        drive(together(other(event), call(fail), third(), limit=2))
     assert log == []
     assert closed in ([GeneratorExit], [asyncio.CancelledError])
+
+
+def test_after_a_failure_no_further_flow_is_begun() -> None:
+    begun, log = threading.Event(), []
+
+    def third() -> Flow[None]:
+        log.append("third flow")
+        yield from call(print)
+
+    def fail() -> None:
+        assert begun.wait(LONG)
+        raise OwnError
+
+    with stuck() as event:
+
+        def slow() -> None:
+            begun.set()
+            event.wait(LONG)
+
+        with pytest.raises(OwnError):
+            run(together(call(slow), call(fail), third(), limit=2))
+    assert log == []
+
+
+def test_nobody_is_at_work_any_more_when_a_failure_reaches_the_flow_on_a_loop() -> None:
+    log: list[str] = []
+
+    async def main() -> None:
+        begun = asyncio.Event()
+
+        async def hang() -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(60)
+            finally:
+                log.append("cancelled")
+
+        async def fail() -> None:
+            await begun.wait()
+            raise OwnError
+
+        def acall(fn: Callable[[], Any]) -> Flow[None]:
+            yield Call(Callee(None, fn, "fn"))
+
+        with pytest.raises(OwnError):
+            await arun(together(acall(hang), acall(fail)))
+        assert log == ["cancelled"]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    asyncio.run(main())
 
 
 @both_drivers

@@ -16,10 +16,12 @@ _NUMBER_ALONE = re.compile(r"\W*+(?:\d{1,3}|[^\W\d_])[.)]\W*+\Z")
 _WORD = re.compile(r"[^\W_]")
 
 _UNCUT = re.compile(
-    r"`[^`\n]++`|(?:https?://|www\.)[^\s<>\"\u3002\uff01\uff1f]*+[^\s<>\"\u3002\uff01\uff1f.,;:!?)*_]|\b(?:etc|usw|[ap]\.m|U\.S)(?=\.\s)"
+    r"`[^`\n]++`"
+    r"|(?:https?://|www\.)[^\s<>\"\u3002\uff01\uff1f]*+[^\s<>\"\u3002\uff01\uff1f.,;:!?)*_]"
+    r"|\b(?:etc|usw|[ap]\.m|U\.S|mm|ms)(?=\.\s)"
     r"|(?<=[\u3002\uff01\uff1f])\d"
 )
-"""What sentencex sees as a plain word: code and addresses, never cut, what it never ends or begins a sentence with."""
+"""What sentencex sees as a plain word: code and addresses, and what it never lets end or begin a sentence."""
 
 _ODD_TO_SENTENCEX = re.compile(r"[^\S\t\n\r ]|[\ud800-\udfff]|…(?=\s)")
 """sentencex panics on some line breaks outside ASCII, takes no lone surrogates, and never cuts behind an ellipsis."""
@@ -104,7 +106,7 @@ def _proposed(language: str, text: str, start: int) -> set[int]:
 
 
 def _filler(uncut: re.Match[str]) -> str:
-    return "x" * len(uncut[0])
+    return "X" * len(uncut[0])
 
 
 def _stand_in(odd: re.Match[str]) -> str:

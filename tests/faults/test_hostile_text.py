@@ -309,6 +309,17 @@ def test_a_claim_that_wraps_the_false_one_hides_nothing(make: Make, claim: str) 
     assert response.status is Status.UNGROUNDED
 
 
+@pytest.mark.parametrize("lost", ["\u2260", "!=", ">", "\u2264", "\u00b1", "\u2011", "\u274c "], ids=ascii)
+@pytest.mark.xfail(
+    reason="a sign that is no word may be lost in the claims of a statement, and the statement counts as covered"
+)
+def test_a_claim_that_lost_a_sign_hides_nothing(lost: str) -> None:
+    answer = f"It runs on {lost}12 volts."
+    model = ScriptedModel(claims((1, TRUE)), verdicts("yes"))
+    response = check(Claims(model, extract="model"), Given(answer))
+    assert response.status is Status.UNGROUNDED
+
+
 # Replies that are hostile themselves.
 
 

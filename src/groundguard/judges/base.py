@@ -204,7 +204,7 @@ def _tell_malformed(verdict: Verdict) -> None:
         return
     said, detail = f"the judge {verdict.judge} replied, but not with a verdict", verdict.detail or ""
     if verdict.prompt_version is not None:
-        said += f": {detail}. Nothing passes without the literal word; `groundguard doctor` shows what the judge says"
+        said += f": {detail}. Nothing passes without a literal verdict; `groundguard doctor` shows what the judge says"
         said += " and how to change it"
     elif detail.startswith(_RETURNED):
         said += f": {detail}"

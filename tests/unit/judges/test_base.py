@@ -469,7 +469,7 @@ def test_a_malformed_verdict_is_told_once_a_judge_and_points_to_the_doctor():
     (message,) = messages
     assert message == (
         "the judge fact_check:scripted replied, but not with a verdict: 4 characters; equals yes after removing the"
-        " final full stop. Nothing passes without the literal word; `groundguard doctor` shows what the judge says and"
+        " final full stop. Nothing passes without a literal verdict; `groundguard doctor` shows what the judge says and"
         " how to change it."
     )
 

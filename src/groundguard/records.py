@@ -117,7 +117,7 @@ class Chunk:
 class Turn:
     """One earlier message of a conversation: shown to a judge to resolve "it" and "that", never as evidence."""
 
-    role: str
+    role: str = field(repr=False)
     content: str = field(repr=False)
 
     def __post_init__(self) -> None:

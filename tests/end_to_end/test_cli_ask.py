@@ -91,7 +91,10 @@ def test_hostile_documents_reach_the_terminal_as_text(tmp_path):
     ("args", "message"),
     [
         (["--docs", "nowhere", "q"], "no such file or folder: nowhere"),
-        (["--docs", str(SAMPLES), "--judge", "oracle", "q"], "--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME', not 'oracle'"),
+        (
+            ["--docs", str(SAMPLES), "--judge", "oracle", "q"],
+            "--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME', not 'oracle'",
+        ),
         (["--docs", str(SAMPLES), "--judge", "openai:", "q"], "a model's name reads 'openai:NAME'"),
         (["--docs", str(SAMPLES), "--judge", "openai:tiny", "q"], "OPENAI_API_KEY"),
         (["--docs", str(SAMPLES), "--model", "openai:tiny", "q"], "OPENAI_API_KEY"),

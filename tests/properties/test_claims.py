@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from groundguard.guard import Guard
 from groundguard.judges import Claims
-from groundguard.judges.claim_extraction import covers, drawn
-from groundguard.judges.claim_verdicts import MalformedError, Said, read_claims, read_verdicts
+from groundguard.judges.claims.extraction import covers, drawn
+from groundguard.judges.claims.verdicts import MalformedError, Said, read_claims, read_verdicts
 from groundguard.judges.statements import statements
 from groundguard.models import Reply
 from groundguard.records import Chunk, Decision, Exchange, Reason, Status

@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any, Literal
 
 from groundguard.flow.steps import Flow, Together
-from groundguard.judges import claim_prompts, truths
+from groundguard.judges import truths
 from groundguard.judges.base import Judge, fingerprint
-from groundguard.judges.claim_calls import Heard
 from groundguard.judges.claims import Claims
+from groundguard.judges.claims.calls import Heard
+from groundguard.judges.claims.prompts import AID
 from groundguard.judges.scoring import checked_share
 from groundguard.judges.window import Window, checked_window, parts, too_long
 from groundguard.models import Model, as_model
@@ -78,7 +79,7 @@ class Conversation(Judge):
     def prompt_hash(self) -> str:
         """SHA-256 over the constant parts of all prompts."""
         drawing = truths.extracting(Exchange("", (Chunk(""),), "")).text
-        texts = (drawing, claim_prompts.AID, self._claims.prompt_hash)
+        texts = (drawing, AID, self._claims.prompt_hash)
         return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
     @property

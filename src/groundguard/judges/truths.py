@@ -7,8 +7,8 @@ from functools import partial
 
 from groundguard.flow.steps import Flow
 from groundguard.judges import prompts
-from groundguard.judges.claim_calls import Heard, hear
-from groundguard.judges.claim_verdicts import MalformedError, entries
+from groundguard.judges.claims.calls import Heard, hear
+from groundguard.judges.claims.verdicts import MalformedError, entries
 from groundguard.judges.window import Part
 from groundguard.models import Model, Prompt
 from groundguard.records import Exchange

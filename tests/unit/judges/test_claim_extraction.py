@@ -1,6 +1,6 @@
 import pytest
 
-from groundguard.judges.claim_extraction import covers, drawn, unjudged
+from groundguard.judges.claims.extraction import covers, drawn, unjudged
 from groundguard.judges.statements import statements
 from groundguard.records import Claim, Decision
 

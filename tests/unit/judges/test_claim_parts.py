@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from groundguard import Chunk, Decision, Exchange, Guard, Reason, Status
 from groundguard.flow.drive import run
 from groundguard.judges import Claims, FactCheck, Window
-from groundguard.judges.claim_calls import Heard
-from groundguard.judges.claim_parts import CONTRADICTED, judged_by_part
-from groundguard.judges.claim_prompts import contradicting, judging
-from groundguard.judges.claim_verdicts import Said
+from groundguard.judges.claims.calls import Heard
+from groundguard.judges.claims.parts import CONTRADICTED, judged_by_part
+from groundguard.judges.claims.prompts import contradicting, judging
+from groundguard.judges.claims.verdicts import Said
 from groundguard.models import Prompt, Reply
 from groundguard.testing import ScriptedModel
 from support.exchange import CHECKS, Check

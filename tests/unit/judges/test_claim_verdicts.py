@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from groundguard.judges.claim_verdicts import MalformedError, Said, read_claims, read_verdicts
+from groundguard.judges.claims.verdicts import MalformedError, Said, read_claims, read_verdicts
 from groundguard.records import Decision
 from support.claims import claims, verdicts
 

@@ -7,7 +7,7 @@ import pytest
 from groundguard.errors import UsageError
 from groundguard.guard import Guard
 from groundguard.judges import Claims, FactCheck
-from groundguard.judges.claim_prompts import CLAIMS, EXTRACTION_SCHEMA, VERDICTS_SCHEMA
+from groundguard.judges.claims.prompts import CLAIMS, EXTRACTION_SCHEMA, VERDICTS_SCHEMA
 from groundguard.judges.prompts import VERDICT_SCHEMA, context
 from groundguard.models import FunctionModel, Reply
 from groundguard.records import Chunk, Claim, Decision, Exchange, Reason, Status, Turn, Usage

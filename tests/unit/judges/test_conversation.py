@@ -10,7 +10,7 @@ from groundguard import Guard
 from groundguard.conversation import ThisTurn, turn_faithfulness
 from groundguard.errors import UsageError
 from groundguard.judges import Claims, Conversation, Window
-from groundguard.judges.claim_prompts import AID, CLAIMS, VERDICTS_SCHEMA
+from groundguard.judges.claims.prompts import AID, CLAIMS, VERDICTS_SCHEMA
 from groundguard.judges.prompts import encoded
 from groundguard.judges.truths import SCHEMA
 from groundguard.models import FunctionModel, Reply

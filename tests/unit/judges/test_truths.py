@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundguard.flow.drive import run
-from groundguard.judges.claim_verdicts import MalformedError
+from groundguard.judges.claims.verdicts import MalformedError
 from groundguard.judges.prompts import encoded
 from groundguard.judges.truths import SCHEMA, extracted, extracting, read_truths
 from groundguard.models import Reply

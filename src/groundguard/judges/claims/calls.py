@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from groundguard.errors import UsageError
 from groundguard.flow.steps import Flow
 from groundguard.judges.base import failed
-from groundguard.judges.claim_verdicts import MalformedError, Said
+from groundguard.judges.claims.verdicts import MalformedError, Said
 from groundguard.judges.verdicts import Reading, text_of_reply
 from groundguard.models import Model, Prompt, Reply
 from groundguard.records import Decision, Reason, Usage, Verdict

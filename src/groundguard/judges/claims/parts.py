@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from groundguard.flow.steps import Flow, Together
-from groundguard.judges.claim_calls import Answers, Heard
-from groundguard.judges.claim_verdicts import UNSAID, Said
+from groundguard.judges.claims.calls import Answers, Heard
+from groundguard.judges.claims.verdicts import UNSAID, Said
 from groundguard.judges.window import Part, folded
 from groundguard.records import Decision
 

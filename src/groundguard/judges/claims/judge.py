@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from groundguard.errors import UsageError, told
 from groundguard.flow.steps import Flow
-from groundguard.judges import claim_prompts, prompts
+from groundguard.judges import prompts as shared
 from groundguard.judges.base import Judge, asked, fingerprint
-from groundguard.judges.claim_calls import Answers, Heard, hear
-from groundguard.judges.claim_extraction import drawn, unjudged
-from groundguard.judges.claim_parts import judged_by_part
-from groundguard.judges.claim_verdicts import UNSAID, Said, read_claims, read_verdicts
+from groundguard.judges.claims import prompts
+from groundguard.judges.claims.calls import Answers, Heard, hear
+from groundguard.judges.claims.extraction import drawn, unjudged
+from groundguard.judges.claims.parts import judged_by_part
+from groundguard.judges.claims.verdicts import UNSAID, Said, read_claims, read_verdicts
 from groundguard.judges.fact_check import FactCheck
 from groundguard.judges.prompts import numbered
 from groundguard.judges.scoring import checked_share, weigh
@@ -61,7 +62,7 @@ class Claims(Judge):
     threshold: float = field(default=1.0, kw_only=True)
     extract: Literal["local", "model"] = field(default="local", kw_only=True)
     constrained: bool | None = field(default=None, kw_only=True)
-    instructions: str = field(default=claim_prompts.CLAIMS, repr=False, kw_only=True)
+    instructions: str = field(default=prompts.CLAIMS, repr=False, kw_only=True)
     per_call: int = field(default=20, kw_only=True)
     window: Window | None = field(default=None, kw_only=True)
 
@@ -72,7 +73,7 @@ class Claims(Judge):
         threshold: float = 1.0,
         extract: Literal["local", "model"] = "local",
         constrained: bool | None = None,
-        instructions: str = claim_prompts.CLAIMS,
+        instructions: str = prompts.CLAIMS,
         per_call: int = 20,
         window: Window | None = None,
     ) -> None:
@@ -96,13 +97,13 @@ class Claims(Judge):
     @property
     def prompt_version(self) -> str:
         """The version of the built-in prompts, or `custom`."""
-        return claim_prompts.CLAIMS_VERSION if self.instructions == claim_prompts.CLAIMS else "custom"
+        return prompts.CLAIMS_VERSION if self.instructions == prompts.CLAIMS else "custom"
 
     @property
     def prompt_hash(self) -> str:
         """SHA-256 over the constant parts of the prompts: for verdicts, for claims, for the literal question."""
         extracts = self.extract == "model"
-        return claim_prompts.prompt_hash(self.instructions, extracts=extracts, constrained=self._constrains)
+        return prompts.prompt_hash(self.instructions, extracts=extracts, constrained=self._constrains)
 
     @property
     def fingerprint(self) -> str:
@@ -116,7 +117,7 @@ class Claims(Judge):
             extract=self.extract,
             constrained=self._constrains,
             per_call=self.per_call,
-            **({} if self.window is None else {"window": [self.window, claim_prompts.CONTRADICTED]}),
+            **({} if self.window is None else {"window": [self.window, prompts.CONTRADICTED]}),
         )
 
     def flow(self, exchange: Exchange, aid: Sequence[str] = ()) -> Flow[Verdict]:
@@ -159,10 +160,10 @@ class Claims(Judge):
 
     def _extracted(self, exchange: Exchange, found: Sequence[Statement]) -> Flow[Heard[tuple[tuple[int, str], ...]]]:
         constrained = self._constrains
-        prompt = claim_prompts.extracting(exchange, (statement.text for statement in found))
+        prompt = prompts.extracting(exchange, (statement.text for statement in found))
         if self.window is not None and not self.window.holds(prompt):
             return Heard(failure=too_long(self.window))
-        schema = claim_prompts.EXTRACTION_SCHEMA if constrained else None
+        schema = prompts.EXTRACTION_SCHEMA if constrained else None
         read = partial(read_claims, statements=len(found), constrained=constrained)
         return (yield from hear(self.model, prompt, schema, read))
 
@@ -175,10 +176,10 @@ class Claims(Judge):
 
         def supports(batch: Sequence[int], part: Part) -> Prompt:
             asked = [(number, texts[number]) for number in batch]
-            return claim_prompts.judging(exchange, asked, self.instructions, part=part, aid=aid)
+            return prompts.judging(exchange, asked, self.instructions, part=part, aid=aid)
 
         def contradicts(batch: Sequence[int], part: Part) -> Prompt:
-            return claim_prompts.contradicting(exchange, [(number, texts[number]) for number in batch], part=part)
+            return prompts.contradicting(exchange, [(number, texts[number]) for number in batch], part=part)
 
         def ask(prompt: Callable[[Sequence[int], Part], Prompt], part: Part, asked: Sequence[int]) -> Calls:
             return [self._ask(prompt(batch, part), batch, part) for batch in self._batches(asked)]
@@ -200,7 +201,7 @@ class Claims(Judge):
 
     def _ask(self, prompt: Prompt, numbers: Sequence[int], part: Part) -> Flow[Heard[Answers]]:
         constrained = self._constrains
-        schema = claim_prompts.VERDICTS_SCHEMA if constrained else None
+        schema = prompts.VERDICTS_SCHEMA if constrained else None
         passages = {number for number, _ in part}
         read = partial(read_verdicts, numbers=numbers, passages=passages, constrained=constrained)
         if self.window is not None and not self.window.holds(prompt):
@@ -230,7 +231,7 @@ class Claims(Judge):
 
 Calls = Sequence[Flow[Heard[Answers]]]
 
-_SCHEMAS = (claim_prompts.VERDICTS_SCHEMA, claim_prompts.EXTRACTION_SCHEMA, prompts.VERDICT_SCHEMA)
+_SCHEMAS = (prompts.VERDICTS_SCHEMA, prompts.EXTRACTION_SCHEMA, shared.VERDICT_SCHEMA)
 _NO_FAILURE = Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED)
 
 

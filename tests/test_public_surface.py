@@ -56,7 +56,9 @@ SIGNATURES: dict[Any, str] = {
     policy.Prune: "(then, *, on=*)",
     policy.Feedback: "(answer, reason, claims=())",
     policy.Revision: "(policy, revised, removed=())",
-    judges.Claims: ("(model, *, threshold=1.0, extract='local', constrained=None, instructions=*, per_call=20)"),
+    judges.Claims: (
+        "(model, *, threshold=1.0, extract='local', constrained=None, instructions=*, per_call=20, window=None)"
+    ),
     judges.FactCheck: "(model, *, instructions=*, constrained=False, window=None)",
     judges.Window: "(tokens, split=True, count=*)",
     judges.Lexical: "(threshold=*)",

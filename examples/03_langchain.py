@@ -34,3 +34,10 @@ for question in ("Which voltage does the lamp need?", "And your lamp in the US?"
 
 pipeline = guarded | (lambda response: response.output["answer"])  # what came after the chain stays as it is
 print(pipeline.invoke("Which voltage does the lamp need?"))
+
+*pieces, response = guarded.stream("Which voltage does the lamp need?")  # the chain's own pieces, and the label last
+print("".join(piece.get("answer", "") for piece in pieces), "|", response.status)
+
+labelled = guarded.assign(status=lambda given: given["response"].status)  # the label beside the chain's own keys
+result = labelled.invoke("How long is the cable?")
+print(result["status"], "|", result["answer"])

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import groundguard
-from groundguard import conversation, errors, judges, models, policy, records, testing
+from groundguard import conversation, errors, judges, models, policy, records, streaming, testing
 from groundguard.records import Claim, Timings, Turn, Usage
 
 NAMES: dict[ModuleType, list[str]] = {
@@ -26,16 +26,19 @@ NAMES: dict[ModuleType, list[str]] = {
         "EvidenceRule", "LastTurns", "Session", "ThisTurn", "TurnFaithfulness", "TurnResult", "aturn_faithfulness",
         "turn_faithfulness",
     ],
+    streaming: ["AsyncStream", "Mode", "Stream"],
     testing: ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"],
 }  # fmt: skip
 
 SIGNATURES: dict[Any, str] = {
     groundguard.Guard: (
         "(judge, *, retriever=None, generator=None, policy=Return(skip_generator=False), retry=None, timeout=30.0,"
-        " capture=Capture(question=None, chunks=None, answer=None, retriever_events=True))"
+        " capture=Capture(question=None, chunks=None, answer=None, retriever_events=True), streaming=None)"
     ),
     groundguard.Guard.ask: "(self, question, *, history=())",
     groundguard.Guard.aask: "(self, question, *, history=())",
+    groundguard.Guard.stream: "(self, question, *, history=())",
+    groundguard.Guard.astream: "(self, question, *, history=())",
     groundguard.Guard.check: "(self, question, *, answer, chunks, history=())",
     groundguard.Guard.acheck: "(self, question, *, answer, chunks, history=())",
     groundguard.Guard.check_many: "(self, exchanges, *, concurrency=16)",

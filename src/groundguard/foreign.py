@@ -42,14 +42,25 @@ def find_answer(output: object, selector: Selector | None = None) -> str:
 
 
 def answer_text(said: object) -> str | None:
-    """The text of an answer: its own, a message's, or that under the first of the usual keys; None if it has none."""
+    """The text of an answer: its own, a message's, that under the first of the usual keys, or an agent's last message.
+
+    None if it has none.
+    """
     if isinstance(said, str):
         return exact(said)
     text = None if is_mapping(said) and not has(said, "role") and not has(said, "type") else message_text(said)
     if text is not None:
         return text
     value = next((get(said, key) for key in ANSWER_KEYS if has(said, key)), None)
+    value = _last_said(said) if value is None else value
     return exact(value) if isinstance(value, str) else None if value is None else message_text(value)
+
+
+def _last_said(said: object) -> object:
+    """The message that an agent ends with, in a state that holds its messages."""
+    messages = get(said, "messages") if is_mapping(said) else None
+    last = messages[-1] if is_sequence(messages) and messages else None
+    return last if role_of(last) in {"ai", "assistant", "AIMessageChunk"} else None
 
 
 def find_question(given: object, selector: Selector | None = None) -> str:

@@ -15,28 +15,34 @@ from typing import Any
 
 from groundguard import many, options
 from groundguard.capture import Capture, Found, Recorder, deaf, find_chunks
-from groundguard.chunks import freeze, is_single
+from groundguard.chunks import freeze
 from groundguard.conversation import EvidenceRule, Session
 from groundguard.errors import UsageError
-from groundguard.fields import is_sequence
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Callee, Flow, Scope, scoped
-from groundguard.foreign import Selector, as_turns, find_answer, is_iterable
+from groundguard.flow.steps import Call, Callee, Emit, Flow, Scope, scoped
+from groundguard.foreign import Selector, as_turns, find_answer
+from groundguard.integrations.llama_index import guard_engine, is_engine
 from groundguard.judges import Judge, as_judge, judged
-from groundguard.judging import Again, Decided, Draft, decide
-from groundguard.policy import Feedback, Policy, Return, as_policy
-from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Verdict
+from groundguard.judging import Again, Decided, Draft, Generated, decide
+from groundguard.policy import Policy, Return, as_policy
+from groundguard.query import Query
+from groundguard.records import Chunk, ChunksFrom, Exchange, Response, Turn, Verdict
 from groundguard.retry import Retry
 from groundguard.status import unasked
-from groundguard.streaming import Collected, collect, release
+from groundguard.streaming import AsyncStream, Mode, Stream
+from groundguard.streaming.collecting import collect
+from groundguard.streaming.gate import Gate
+from groundguard.streaming.modes import After, Hold, Outlet, as_mode
+from groundguard.streaming.pieces import Collected
 from groundguard.telemetry import Watch, watched
-from groundguard.wrapping import CHAIN_METHODS, Decorator, GuardedChain, Wraps, decorate
+from groundguard.typed import Wrapper
+from groundguard.wrapping import CHAIN_METHODS, GuardedChain, Wraps, decorate
 
 RETRIEVER_METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"))
 
 
 @dataclass(frozen=True, init=False)
-class Guard(Decorator):
+class Guard(Wrapper):
     """Wraps a retriever and a generator, or a chain of both, and labels every answer.
 
     Frozen and safe to share between threads and tasks; vary it with `with_options`.
@@ -44,16 +50,21 @@ class Guard(Decorator):
     Args:
         judge: Who decides: `FactCheck(model)`, `Lexical()`, or any function `(Exchange) -> Verdict | bool`.
         retriever: For `ask`: a function from question to chunks, or an object with `invoke` or `retrieve`.
-        generator: For `ask`: a function `(question, chunks) -> answer`; it may also take `history` and `feedback`.
+        generator: For `ask`: a function `(question, chunks) -> answer`; it may also take `history` and `feedback`, and
+            give its answer in pieces.
         policy: What to do with an answer that isn't `answered`: `Return()`, `Raise()`, `Replace(text)`,
             `Regenerate(times, then)` or `Prune(then)`.
         retry: How often a judge's model call is tried. None: three times for `openai` clients, once for models that
             may retry themselves.
         timeout: Seconds for the whole judgement of one text, retries included; None sets no limit.
         capture: Where to find question, chunks and answer of the chains that are wrapped.
+        streaming: When the pieces of a streamed answer leave. `"after"`: as they come, the status last; the default
+            with `Return()`, and possible with no other policy. `"hold"`: not before the status; the default with any
+            other. `"gate"`, experimental: each statement when it is judged to be supported, the status last; not with
+            `Regenerate` or `Prune`.
 
     Raises:
-        UsageError: if any of these is not what it should be.
+        UsageError: if any of these is not what it should be, or two of them don't go together.
     """
 
     judge: Judge
@@ -64,6 +75,7 @@ class Guard(Decorator):
     retry: Retry | None = None
     timeout: float | None = 30.0
     capture: Capture = field(default_factory=Capture)
+    streaming: Mode | None = None
 
     def __init__(
         self,
@@ -75,6 +87,7 @@ class Guard(Decorator):
         retry: Retry | None = None,
         timeout: float | None = 30.0,
         capture: Capture = Capture(),
+        streaming: Mode | None = None,
     ) -> None:
         values = {
             "judge": as_judge(judge),
@@ -84,9 +97,11 @@ class Guard(Decorator):
             "retry": options.instance(retry, (Retry, type(None)), "retry is a Retry(...) or None"),
             "timeout": options.seconds(timeout),
             "capture": options.instance(capture, (Capture,), "capture is a Capture(...)"),
+            "streaming": streaming,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        self._mode()
         if self.policy.regenerates:
             options.can_regenerate(self.generator)
 
@@ -119,6 +134,33 @@ class Guard(Decorator):
     async def aask(self, question: str, *, history: Iterable[object] = ()) -> Response[Any]:
         """`ask` on the running event loop."""
         return await arun(self._ask(question, history))
+
+    def stream(self, question: str, *, history: Iterable[object] = ()) -> Stream:
+        """`ask`, in pieces: iterate over it; the last item is the labelled response, always.
+
+        The generator gives an iterator of pieces (text, messages or mappings with a text), or anything that `ask` takes
+        as one piece. When they leave, the guard's `streaming` says. Nothing runs before the first item is asked for.
+
+        Args:
+            question: The question.
+            history: Earlier messages, as for `ask`.
+
+        Returns:
+            The stream. Its `response` is the last item; `close()` and `with` end it early.
+
+        Raises:
+            UsageError: at once, if the guard has no retriever or generator or an argument is not what it should be; on
+                the way, if one of them is async only.
+            UngroundedError: at the end, if the policy is to raise.
+        """
+        return Stream(self._stream(question, history))
+
+    def astream(self, question: str, *, history: Iterable[object] = ()) -> AsyncStream:
+        """`stream` on the running event loop, for `async for`; the generator's pieces may be async too.
+
+        A plain iterator is pulled in threads, all with one copy of the context, so that it doesn't block the loop.
+        """
+        return AsyncStream(self._stream(question, history))
 
     def check(self, question: str, *, answer: str, chunks: object, history: Iterable[object] = ()) -> Response[None]:
         """Judge and label an answer that already exists.
@@ -193,25 +235,7 @@ class Guard(Decorator):
         options.has_no_generator("`wraps`", regenerates=self.policy.regenerates)
         return Wraps(self, self._capture(question, chunks, answer))
 
-    def wrap(
-        self,
-        chain: Any,
-        *,
-        question: Selector | None = None,
-        chunks: Selector | None = None,
-        answer: Selector | None = None,
-    ) -> Any:
-        """Guard a chain that already exists: Runnable in, Runnable out; callable in, callable out.
-
-        Args:
-            chain: A LangChain Runnable, an object with `invoke` and `ainvoke`, or a function of any kind.
-            question: As for `wraps`; for a chain, a key of its input or a function of it.
-            chunks: As for `wraps`.
-            answer: As for `wraps`.
-
-        Raises:
-            UsageError: if it is no chain, or the policy is to generate again.
-        """
+    def _wrap(self, chain: Any, question: Selector | None, chunks: Selector | None, answer: Selector | None) -> Any:
         options.has_no_generator("`wrap`", regenerates=self.policy.regenerates)
         capture = self._capture(question, chunks, answer)
         if is_langchain(chain):
@@ -220,6 +244,8 @@ class Guard(Decorator):
             return guard_runnable(chain, self, capture)
         if any(hasattr(chain, name) for pair in CHAIN_METHODS for name in pair) and not inspect.isroutine(chain):
             return GuardedChain(chain, self, capture)
+        if is_engine(chain):
+            return guard_engine(chain, self, capture)
         return decorate(chain, self, capture)
 
     def session(self, *, evidence: EvidenceRule) -> Session:
@@ -250,25 +276,24 @@ class Guard(Decorator):
     # The paths.
 
     def _ask(self, question: str, history: Iterable[object], earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
-        retriever = options.needed(self.retriever, "retriever")
-        generator = options.needed(self.generator, "generator")
-        question, turns = options.text(question, "question"), as_turns(history)
-        heeds = self.policy.regenerates or options.takes(generator, "feedback")
-        keywords = {"history": turns} if options.takes(generator, "history") else {}
+        return self._answer(self._query(question, history), Hold(), earlier)
 
+    def _stream(self, question: str, history: Iterable[object]) -> Flow[Response[Any]]:
+        query = self._query(question, history)
+        outlet = self._outlet(query.question, query.turns, lambda: query.found)
+        return _released(self._answer(query, outlet), query.collected, outlet)
+
+    def _query(self, question: str, history: Iterable[object]) -> Query:
+        return Query(self.retriever, self.generator, question, history, regenerates=self.policy.regenerates)
+
+    def _answer(self, query: Query, outlet: Outlet, earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
         def path(watch: Watch) -> Flow[Decided]:
-            chunks = yield from watch.stage("retrieval", _retrieved(Call(retriever, (question,))))
-            found = Found((*earlier, *chunks), ChunksFrom.RETRIEVER)
-
-            def generate(feedback: Feedback | None = None) -> Flow[Any]:
-                told = {"feedback": feedback} if heeds else {}
-                return _made(Call(generator, (question, found.chunks), {**keywords, **told}))
-
-            output: Any = ""
-            if unasked(found.chunks, "?") is None or not self.policy.skip_generator:
-                output = yield from watch.stage("generation", generate())
-            draft = Draft(question, found, find_answer(output), output, turns)
-            return (yield from self._decide(watch, draft, generate if heeds else None))
+            yield from watch.stage("retrieval", query.retrieve(earlier))
+            made = Generated("", "")
+            if unasked(query.found.chunks, "?") is None or not self.policy.skip_generator:
+                made = yield from watch.stage("generation", query.generate(outlet))
+            draft = Draft(query.question, query.found, made.text, made.output, query.turns)
+            return (yield from self._decide(watch, draft, query.generate_again if query.heeds else None))
 
         return self._settled(path)
 
@@ -303,22 +328,30 @@ class Guard(Decorator):
 
     def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
         """The path of an answer that arrives in pieces; for those who wrap."""
-        recorder, hold = Recorder(), type(self.policy) is not Return
-        collected = Collected()
+        recorder, collected = Recorder(), Collected(capture)
+        outlet = self._outlet(question, (), lambda: collected.found_so_far(recorder))
+        scopes = (recorder.active, *_event_scopes(capture))
 
         def path(watch: Watch) -> Flow[Decided]:
-            nonlocal collected
-            pulled = scoped(collect(source, capture, hold=hold), recorder.active, *_event_scopes(capture))
-            collected = yield from watch.stage("generation", pulled)
-            found = collected.found(recorder)
-            draft = Draft(question, found, collected.text, tuple(collected.pieces))
+            yield from watch.stage("generation", collect(source, collected, outlet, scopes))
+            draft = Draft(question, collected.found(recorder), collected.text, tuple(collected.pieces))
             return (yield from self._decide(watch, draft))
 
-        response = yield from self._settled(path)
-        yield from release(collected, response, capture, held=hold)
+        response = yield from _released(self._settled(path), collected, outlet)
+        yield Emit(response)
 
     def _settled(self, path: Callable[[Watch], Flow[Decided]]) -> Flow[Response[Any]]:
         return (yield from watched(path, time.monotonic)).settled()
+
+    def _mode(self) -> Mode:
+        revises = type(self.policy).revise is not Policy.revise
+        return as_mode(self.streaming, returns=type(self.policy) is Return, revises=revises)
+
+    def _outlet(self, question: str, history: tuple[Turn, ...], known: Callable[[], Found]) -> Outlet:
+        mode = self._mode()
+        if mode == "gate":
+            return Gate(self._ask_judge, question, history, known)
+        return After() if mode == "after" else Hold()
 
     def _decide(self, watch: Watch, draft: Draft, again: Again | None = None) -> Flow[Decided]:
         return decide(draft, self.policy, watch, self._ask_judge, again)
@@ -339,16 +372,11 @@ def _made(call: Call) -> Flow[Any]:
     return (yield call)
 
 
-def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:
-    """Call the retriever. One that finds its chunks lazily does so here, as a call like any other, and only once."""
-    found = yield call
-    if _is_lazy(found):
-        found = yield Call(Callee(tuple, None, call.callee.name), (found,))
-    return freeze(found)
-
-
-def _is_lazy(found: object) -> bool:
-    return is_iterable(found) and not is_sequence(found) and not is_single(found)
+def _released(path: Flow[Response[Any]], collected: Collected, outlet: Outlet) -> Flow[Response[Any]]:
+    """The path of a streamed answer to its end: once its status is known, the rest leaves."""
+    response = yield from path
+    yield from outlet.settled(collected, response)
+    return response
 
 
 def _event_scopes(capture: Capture) -> tuple[Scope, ...]:

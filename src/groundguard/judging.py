@@ -14,7 +14,6 @@ from groundguard.capture import Found, tell
 from groundguard.errors import UsageError
 from groundguard.fields import exact
 from groundguard.flow.steps import Flow
-from groundguard.foreign import find_answer
 from groundguard.policy import Feedback, Policy, Revision
 from groundguard.records import Attempt, Exchange, Response, Turn, Verdict
 from groundguard.status import label, unasked
@@ -23,8 +22,16 @@ from groundguard.telemetry import Watch
 Ask = Callable[[Exchange], Flow[Verdict]]
 """Asks the judge about one exchange."""
 
-Again = Callable[[Feedback], Flow[Any]]
-"""Asks the generator for another output."""
+
+class Generated(NamedTuple):
+    """What a generator made: the text of its answer, and the output that held it."""
+
+    text: str
+    output: Any
+
+
+Again = Callable[[Feedback], Flow[Generated]]
+"""Asks the generator for another answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,5 +115,5 @@ def _revised(draft: Draft, revision: Revision, watch: Watch, again: Again | None
         return replace(draft, generated=exact(revision.revised))
     if again is None:
         raise UsageError("the policy wants to generate again, but there is no generator here that takes `feedback`")
-    output = yield from watch.stage("generation", again(revision.revised))
-    return replace(draft, generated=find_answer(output), output=output)
+    made = yield from watch.stage("generation", again(revision.revised))
+    return replace(draft, generated=made.text, output=made.output)

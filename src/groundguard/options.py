@@ -27,7 +27,7 @@ def needed(callee: Callee | None, role: str) -> Callee:
     """The retriever or generator that `ask` can't do without."""
     if callee is None:
         raise UsageError(
-            f"`ask` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` need none"
+            f"`ask` or `stream` needs a {role}: Guard(judge, retriever=..., generator=...); `check` and `wrap` don't"
         )
     return callee
 
@@ -69,8 +69,8 @@ def has_no_generator(door: str, *, regenerates: bool) -> None:
     """Raise `UsageError` if the policy would generate again at a door where the guard's own generator has no part."""
     if regenerates:
         raise UsageError(
-            f"Regenerate works with `ask` and `aask` only: {door} has no generator to call again; take another policy"
-            " there, with_options(policy=...)"
+            f"Regenerate works with `ask`, `stream` and their async doors only: {door} has no generator to call again;"
+            " take another policy there, with_options(policy=...)"
         )
 
 

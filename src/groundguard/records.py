@@ -390,6 +390,16 @@ class Response(Generic[T_co]):
         return data | {"usage": plain(self.usage), "evidence_digest": self.evidence_digest}
 
     @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
+        """For pydantic and what builds on it, such as FastAPI: a mapping as `to_dict` writes it."""
+        from pydantic_core import core_schema as schema  # noqa: PLC0415  # whoever calls this has loaded it
+
+        written = schema.plain_serializer_function_ser_schema(cls.to_dict, return_schema=schema.dict_schema())
+        read = schema.no_info_after_validator_function(cls.from_dict, schema.dict_schema())
+        either = schema.json_or_python_schema(read, schema.union_schema([schema.is_instance_schema(cls), read]))
+        return {**either, "serialization": written}
+
+    @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Response[None]:
         """The response back from `to_dict()`; raises `InputError` on anything else, a wrong digest included."""
         with reading("a response"):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Protocol
 
 from groundguard.capture import Capture
 from groundguard.errors import UsageError, told
@@ -16,9 +15,7 @@ from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
 from groundguard.foreign import Selector, find_question
 from groundguard.records import Response
-
-P = ParamSpec("P")
-T = TypeVar("T")
+from groundguard.typed import Decorator
 
 CHAIN_METHODS = (("invoke", "ainvoke"),)
 
@@ -33,50 +30,6 @@ class Paths(Protocol):
     def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
         """Take a stream's pieces, judge them, and emit them and the response."""
         ...
-
-
-class Decorator(ABC):
-    """Turns a query function into one that returns a labelled `Response`, or yields one after its pieces."""
-
-    @overload
-    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, AsyncGenerator[T, Any]], /
-    ) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...
-    @overload
-    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, AsyncIterator[T]], /
-    ) -> Callable[P, AsyncIterator[T | Response[tuple[T, ...]]]]: ...
-    @overload
-    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, Generator[T, Any, Any]], /
-    ) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...
-    @overload
-    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, Iterator[T]], /
-    ) -> Callable[P, Iterator[T | Response[tuple[T, ...]]]]: ...
-    @overload
-    def __call__(  # type: ignore[overload-overlap]  # the first that fits wins
-        self, fn: Callable[P, Coroutine[Any, Any, T]], /
-    ) -> Callable[P, Coroutine[Any, Any, Response[T]]]: ...
-    @overload
-    def __call__(self, fn: Callable[P, T], /) -> Callable[P, Response[T]]: ...
-    def __call__(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Guard a query function: `def`, `async def`, generator or async generator.
-
-        Args:
-            fn: Takes a question (its parameter `question` or `query`, else its first), and returns `(answer, chunks)`,
-                or an output that names its chunks, or an answer after calling `record_chunks`.
-
-        Returns:
-            A function with the same name, docs and parameters.
-
-        Raises:
-            UsageError: if it is no function, or none of its parameters can be the question.
-        """
-        return self._decorate(fn)
-
-    @abstractmethod
-    def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]: ...
 
 
 @dataclass(frozen=True)
@@ -98,7 +51,20 @@ def decorate(fn: Callable[..., Any], paths: Paths, capture: Capture) -> Callable
     callee = as_callee(fn, "guarded function")
     question_of = _question_finder(fn, capture.question)
     wrapper = _wrapper(fn, callee, paths, capture, question_of)
-    return functools.update_wrapper(wrapper, fn, updated=("__dict__",) if inspect.isroutine(fn) else ())
+    functools.update_wrapper(wrapper, fn, updated=("__dict__",) if inspect.isroutine(fn) else ())
+    _annotate(wrapper, fn)
+    return wrapper
+
+
+def _annotate(wrapper: Any, fn: Callable[..., Any]) -> None:
+    """Say what the wrapper returns, to those who read it at run time, such as FastAPI: not what the function does."""
+    returns: Any = Response  # bare: pydantic doesn't ask a parametrised class how it is written
+    if _is(inspect.isasyncgenfunction, fn):
+        returns = AsyncIterator[Response | Any]  # type: ignore[type-arg]  # pyright: ignore[reportMissingTypeArgument]
+    elif _is(inspect.isgeneratorfunction, fn):
+        returns = Iterator[Response | Any]  # type: ignore[type-arg]  # pyright: ignore[reportMissingTypeArgument]
+    wrapper.__signature__ = inspect.signature(fn).replace(return_annotation=returns)
+    wrapper.__annotations__ = {**getattr(wrapper, "__annotations__", {}), "return": returns}
 
 
 def _wrapper(

@@ -12,7 +12,11 @@ PRINTS = {
     "01_plain_functions": ["answered", "ungrounded  unsupported", "no_context  no_chunks"],
     "02_decorator": ["answered", "ungrounded (unsupported) -> The warranty lasts ten years."],
     "03_langchain": ["answered"],
-    "04_streaming": ["'on 240 volts.'\n   ungrounded", "'Better ask an electrician.'\n   ungrounded"],
+    "04_streaming": [
+        "'on 240 volts.'\n   ungrounded",
+        "'Better ask an electrician.'\n   ungrounded",
+        "(experimental):\n   'It has a steel foot.'\n   ungrounded",
+    ],
     "05_spans": ["  retrieval groundguard", "  groundguard check  answered", "invoke_workflow groundguard  answered"],
     "07_regenerate": [
         "answered    The Aldona lamp runs on 12 volts.\n  before: The Aldona lamp runs on 240 volts.",
@@ -25,18 +29,32 @@ PRINTS = {
         "LastTurns(turns=2)  answered    The cord of the lamp is 240 cm long.",
         "headline 0.33, mean 0.5, 2 of 3 turns scored",
     ],
+    "10_llama_index": [
+        "answered  supported  The lamp runs on 12 volts.",
+        "ungrounded  unsupported  The lamp runs on 240 volts.",
+        "no_context  no_chunks  Empty Response",
+        "['The lamp runs ', 'on 12 volts.', <Status.ANSWERED: 'answered'>]",
+        "answered - The lamp runs on 12 volts. - 2 messages",
+    ],
 }
+
+NEEDS = {"10_llama_index": "llama_index.core"}
 
 
 @pytest.mark.parametrize("name", sorted(PRINTS))
 def test_the_example_prints(name):
+    pytest.importorskip(NEEDS.get(name, "groundguard"))
     done = run(next(path for path in EXAMPLES if path.stem == name))
     assert done.returncode == 0, done.stderr
     assert [line for line in PRINTS[name] if line not in done.stdout] == []
 
 
 def test_no_example_is_left_out():
-    assert {path.stem for path in EXAMPLES} == {*PRINTS, "06_model_judge"}
+    assert {path.stem for path in EXAMPLES} == {
+        *PRINTS,
+        "06_model_judge",
+        "09_fastapi",
+    }  # one needs a key, one serves: see test_fastapi.py
 
 
 def run(path: Path) -> subprocess.CompletedProcess[str]:

@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from groundguard.errors import GroundguardWarning
 from groundguard.policy import Raise, Replace
 from groundguard.records import ChunksFrom
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedRetriever
-from support.doors import Door, both_doors
+from support.doors import ASYNC, Door, both_doors
 from support.telemetry import Spans
 
 QUESTION = "How long does the kettle take?"
@@ -315,3 +316,145 @@ def test_ctx_capture_missing_is_not_empty(door: Door) -> None:
     assert len(warned) == 1
     assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.RETRIEVAL_NOT_OBSERVED)
     assert judge.exchanges == []
+
+
+@both_doors
+@pytest.mark.parametrize("way", ["recorded", "returned"])
+def test_wrap_shared_instance_concurrency_of_streams(door: Door, way: str) -> None:
+    """200 streams side by side, of 16 threads or as many tasks, through one guard; each has its own marker."""
+    guard = Guard(lambda exchange: [chunk.text for chunk in exchange.chunks] == [exchange.question] * 2)
+    running = threading.Barrier(16)
+
+    def pieces(question: str) -> Iterator[Any]:
+        for _ in range(2):
+            time.sleep(0.0005)
+            if way == "recorded":
+                record_chunks(question)
+                yield question
+            else:
+                yield question, [question]
+
+    stream = guard(door.generator(pieces))
+
+    def work(number: int) -> list[Response[Any]]:
+        running.wait(5)
+        return [list(stream(f"<{number}.{repeat}>"))[-1] for repeat in range(13)]
+
+    async def last(question: str) -> Response[Any]:
+        return [item async for item in stream(question)][-1]
+
+    async def main() -> list[Response[Any]]:
+        return await asyncio.gather(*(last(f"<{number}>") for number in range(208)))
+
+    if door.is_async:
+        responses = asyncio.run(main())
+    else:
+        with ThreadPoolExecutor(16) as pool:
+            responses = [response for found in pool.map(work, range(16)) for response in found]
+
+    assert len({response.question for response in responses}) == 208
+    for response in responses:
+        assert response.status is Status.ANSWERED
+        assert response.answer == response.question * 2
+        assert [chunk.text for chunk in response.chunks] == [response.question] * 2
+
+
+class Engine:
+    """Streams, unless it finds nothing: then its response is a plain one, without a generator."""
+
+    def __init__(self, found: list[str]) -> None:
+        self.found = found
+
+    def query(self, question: str) -> Any:
+        if not self.found:
+            return SimpleNamespace(response="Nada encontrado.", source_nodes=[])
+        return SimpleNamespace(response_gen=iter(PIECES), response_txt=None, source_nodes=self.nodes)
+
+    @property
+    def nodes(self) -> list[Any]:
+        return [SimpleNamespace(text=text, node_id=text[:3], score=0.5) for text in self.found]
+
+
+ENGINE_STYLES: dict[str, Any] = {
+    "query": lambda engine: [engine.query(QUESTION)],
+    "aquery": lambda engine: [asyncio.run(engine.aquery(QUESTION))],
+    "stream": lambda engine: list(engine.stream(QUESTION)),
+    "astream": lambda engine: ASYNC.items(engine.astream, QUESTION),
+}
+
+
+@pytest.mark.parametrize("style", ENGINE_STYLES.values(), ids=ENGINE_STYLES)
+def test_wrap_empty_retrieval_changes_return_type(style: Any) -> None:
+    """Without the framework; with it, see the end-to-end tests."""
+    judge = ScriptedJudge(True)
+
+    *pieces, response = style(Guard(judge).wrap(Engine([])))
+    assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.NO_CHUNKS)
+    assert response.answer == "Nada encontrado."
+    assert pieces in ([], ["Nada encontrado."])
+    assert judge.exchanges == []
+
+    *pieces, response = style(Guard(judge).wrap(Engine([EVIDENCE])))
+    assert (response.status, response.answer) == (Status.ANSWERED, "".join(PIECES))
+    assert pieces in ([], PIECES)
+    assert len(judge.exchanges) == 1
+
+
+def llama_index_engine(found: dict[str, str], kept: str, prompts: list[str], *, streaming: bool) -> Any:
+    """A real query engine that finds passages by name, of which a postprocessor keeps some, in an order of its own."""
+    pytest.importorskip("llama_index.core")
+    from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+    from llama_index.core.query_engine import RetrieverQueryEngine
+    from llama_index.core.retrievers import BaseRetriever
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    class Finder(BaseRetriever):
+        def _retrieve(self, query_bundle: Any) -> list[Any]:
+            return [NodeWithScore(node=TextNode(text=text, id_=name), score=0.5) for name, text in found.items()]
+
+    class Keeper(BaseNodePostprocessor):
+        def _postprocess_nodes(self, nodes: list[Any], query_bundle: Any = None) -> list[Any]:
+            return [node for name in kept for node in nodes if node.node_id == name]
+
+    class Writer(CustomLLM):
+        @property
+        def metadata(self) -> Any:
+            return LLMMetadata()
+
+        def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+            prompts.append(prompt)
+            return CompletionResponse(text="".join(PIECES))
+
+        def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
+            prompts.append(prompt)
+            return (CompletionResponse(text=piece, delta=piece) for piece in PIECES)
+
+    return RetrieverQueryEngine.from_args(Finder(), llm=Writer(), node_postprocessors=[Keeper()], streaming=streaming)
+
+
+@pytest.mark.parametrize("style", ENGINE_STYLES.values(), ids=ENGINE_STYLES)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_ctx_framework_short_circuit(style: Any, streaming: bool) -> None:
+    judge, prompts = ScriptedJudge(True), list[str]()
+    engine = llama_index_engine({}, "", prompts, streaming=streaming)
+    response = style(Guard(judge).wrap(engine))[-1]
+
+    assert (response.status, response.reason) == (Status.NO_CONTEXT, Reason.NO_CHUNKS)
+    assert response.answer == str(engine.query(QUESTION))
+    assert prompts == []
+    assert judge.exchanges == []
+
+
+@pytest.mark.parametrize("style", ENGINE_STYLES.values(), ids=ENGINE_STYLES)
+@pytest.mark.parametrize("streaming", [False, True])
+@pytest.mark.parametrize(("kept", "status"), [("ca", Status.UNGROUNDED), ("cd", Status.ANSWERED)])
+def test_ctx_rerank_or_postprocess_after_capture(style: Any, streaming: bool, kept: str, status: Status) -> None:
+    found = {"a": "The kettle is blue.", "b": "It weighs a kilogram.", "c": "Its cord is short.", "d": EVIDENCE}
+    prompts: list[str] = []
+    guard = Guard(lambda exchange: any("three minutes" in chunk.text for chunk in exchange.chunks))
+    response = style(guard.wrap(llama_index_engine(found, kept, prompts, streaming=streaming)))[-1]
+
+    assert [chunk.id for chunk in response.chunks] == list(kept)
+    assert "\n\n".join(chunk.text for chunk in response.chunks) in prompts[0]
+    assert response.status is status

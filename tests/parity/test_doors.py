@@ -118,6 +118,22 @@ def streamed(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
     return response
 
 
+def asked_of_a_stream(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
+    generator = door.generator(lambda question, chunks: outcome.answer)
+    return door.ask(guard.with_options(retriever=ScriptedRetriever(outcome.chunks), generator=generator), QUESTION)
+
+
+def streamed_by_the_guard(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
+    generator = door.generator(lambda question, chunks: outcome.answer)
+    guard = guard.with_options(retriever=ScriptedRetriever(outcome.chunks), generator=generator)
+    response: Response[Any] = door.items(guard.astream if door.is_async else guard.stream, QUESTION)[-1]
+    return response
+
+
+def streamed_by_the_guard_and_held(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
+    return streamed_by_the_guard(door, guard.with_options(streaming="hold"), outcome)
+
+
 def chained(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
     class Chain:
         def invoke(self, question: str) -> dict[str, Any]:
@@ -126,7 +142,10 @@ def chained(door: Door, guard: Guard, outcome: Outcome) -> Response[Any]:
     return door.invoke(guard.wrap(Chain()), QUESTION)
 
 
-DOORS = [ask, ask_async_parts, check, check_many, returned, named, recorded, streamed, chained]
+DOORS = [
+    ask, ask_async_parts, check, check_many, returned, named, recorded, streamed, asked_of_a_stream,
+    streamed_by_the_guard, streamed_by_the_guard_and_held, chained,
+]  # fmt: skip
 
 doors = pytest.mark.parametrize("way", DOORS, ids=lambda way: way.__name__)
 outcomes = pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=OUTCOMES)

@@ -21,10 +21,12 @@ from groundguard import (
     record_chunks,
 )
 from groundguard.errors import NoContextError, UsageError
+from groundguard.integrations.llama_index import GuardedChatEngine, GuardedQueryEngine
 from groundguard.judges import FactCheck, Judge, Lexical
 from groundguard.models import Model, Prompt, Reply, as_model
 from groundguard.policy import Feedback, Policy, Prune, Raise, Regenerate, Replace, Return, Revision
 from groundguard.records import Attempt, ChunksFrom, Timings, Usage
+from groundguard.streaming import AsyncStream, Mode, Stream
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 
 # Guards.
@@ -279,7 +281,108 @@ class Service:
 assert_type(Service().ask_static("Q?"), Response[str])
 assert_type(Service.ask(Service(), "Q?"), Response[str])
 assert_type(guard(Service().helper)("Q?"), Response[int])
-chain: Any = guard.wrap(Service(), question="q", chunks="docs", answer="reply")
+
+# Wrapping: the six kinds of functions, as the decorator; engines; and whatever has `invoke`.
+
+
+def whole(question: str, k: int = 3) -> dict[str, Any]:
+    return {"answer": question, "context": [k]}
+
+
+async def awaits(question: str) -> tuple[str, list[str]]:
+    return question, []
+
+
+def generates(question: str) -> Generator[str, None, None]:
+    yield question
+
+
+def iterates(question: str) -> Iterator[str]:
+    yield question
+
+
+async def agenerates(question: str) -> AsyncGenerator[str, None]:
+    yield question
+
+
+async def aiterates(question: str) -> AsyncIterator[str]:
+    yield question
+
+
+class Engine:
+    """A LlamaIndex query engine."""
+
+    def query(self, str_or_query_bundle: str) -> list[str]:
+        return [str_or_query_bundle]
+
+
+class Chat:
+    """A LlamaIndex chat engine."""
+
+    def chat(self, message: str) -> list[str]:
+        return [message]
+
+
+class Module:
+    """A callable object."""
+
+    def __call__(self, question: str) -> list[str]:
+        return [question]
+
+
+class Chain:
+    """A chain that can be called, too."""
+
+    def invoke(self, given: object) -> str:
+        return str(given)
+
+    def __call__(self, given: object) -> str:
+        return str(given)
+
+
+class AsyncChain:
+    """A chain with one door."""
+
+    async def ainvoke(self, given: object) -> str:
+        return str(given)
+
+
+assert_type(guard.wrap(whole)("Q?", k=4), Response[dict[str, Any]])
+assert_type(guard.wrap(whole, question="question", chunks="context", answer="answer")("Q?").output, dict[str, Any])
+assert_type(guard.wrap(generates)("Q?"), Iterator[str | Response[tuple[str, ...]]])
+assert_type(guard.wrap(iterates)("Q?"), Iterator[str | Response[tuple[str, ...]]])
+assert_type(guard.wrap(agenerates)("Q?"), AsyncIterator[str | Response[tuple[str, ...]]])
+assert_type(guard.wrap(aiterates, answer=str)("Q?"), AsyncIterator[str | Response[tuple[str, ...]]])
+assert_type(guard.wrap(Module())("Q?"), Response[list[str]])
+assert_type(guard.wrap(Service().helper)("Q?").output, int)
+assert_type(guard.wrap(Engine(), chunks="nodes"), GuardedQueryEngine)
+assert_type(guard.wrap(Engine()).query("Q?"), Response[Any])
+assert_type(guard.wrap(Engine()).stream("Q?"), Generator[str | Response[Any], None, None])
+assert_type(guard.wrap(Chat()), GuardedChatEngine)
+assert_type(guard.wrap(Chat()).stream_chat("Q?"), Generator[str | Response[Any], None, None])
+assert_type(guard.wrap(Chain()), Any)
+assert_type(guard.wrap(AsyncChain(), question="q", chunks="docs", answer="reply"), Any)
+guard.wrap(3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+guard.wrap(whole)()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+guard.wrap(whole, chunk="context")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+
+async def wrapped() -> None:
+    assert_type(await guard.wrap(awaits)("Q?"), Response[tuple[str, list[str]]])
+    assert_type(await guard.wrap(Engine()).aquery("Q?"), Response[Any])
+    assert_type(await guard.wrap(Chat()).achat("Q?"), Response[Any])
+    async for item in guard.wrap(Chat()).astream_chat("Q?"):
+        assert_type(item, str | Response[Any])
+
+
+# Streams.
+
+mode: Mode = "hold"
+Guard(Lexical(), streaming=mode)
+Guard(Lexical(), streaming="before")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+assert_type(guard.stream("Q?"), Stream)
+assert_type(guard.stream("Q?").response, Response[Any])
+assert_type(guard.astream("Q?", history=[("user", "Hi")]), AsyncStream)
 
 # Chunks.
 
@@ -294,6 +397,8 @@ assert_type(ScriptedModel("yes", Reply("no"), ValueError()).prompts, list[Prompt
 
 
 async def awaited() -> None:
+    async with guard.astream("Q?") as stream:
+        assert_type(stream, AsyncStream)
     assert_type(await selected_coroutine("Q?"), Response[str])
     assert_type(await Service().aask("Q?"), Response[str])
     assert_type(await Lexical().acall(Exchange("Q?", (), "A")), Verdict)

@@ -521,6 +521,23 @@ def test_a_mapping_is_a_message_only_if_it_says_who_speaks() -> None:
     assert find_answer({"role": "assistant", "content": "Paris.", "answer": "no"}) == "Paris."
 
 
+@pytest.mark.parametrize("role", ["ai", "assistant", "AIMessageChunk"])
+def test_an_agents_answer_is_the_message_that_it_ends_with(role: str) -> None:
+    asked = {"role": "user", "content": "Where?"}
+    for last in ({"role": role, "content": "Paris."}, SimpleNamespace(type=role, content="Paris."), (role, "Paris.")):
+        assert find_answer({"messages": [asked, last]}) == "Paris."
+        assert find_answer({"messages": (asked, last), "answer": "Rome."}) == "Rome."
+        assert find_answer({"messages": [last], "answer": None}) == "Paris."
+        with pytest.raises(UsageError, match="no answer found"):
+            find_answer({"messages": [last, asked]})
+
+
+@pytest.mark.parametrize("messages", [None, [], "Paris.", 3, [None], [{"role": "tool", "content": "Paris."}]], ids=kind)
+def test_messages_that_nobody_answered_hold_no_answer(messages: object) -> None:
+    with pytest.raises(UsageError, match="no answer found"):
+        find_answer({"messages": messages})
+
+
 def test_a_second_attempt_takes_the_place_of_what_the_first_recorded() -> None:
     made = Recorder()
     with made.active():

@@ -282,7 +282,7 @@ def test_where_the_generator_has_no_part_it_is_a_mistake(door: Door, policy: Pol
         lambda: guard.wraps(question="text"),
         lambda: door.check(guard, answer=GOOD, chunks=CHUNK),
     ):
-        with pytest.raises(UsageError, match="Regenerate works with `ask` and `aask` only"):
+        with pytest.raises(UsageError, match="Regenerate works with `ask`, `stream` and their async doors only"):
             wrapped_in()
 
 

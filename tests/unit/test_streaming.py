@@ -367,7 +367,7 @@ def test_every_kind_of_generator_function(door: Door, function: Any, judge: Scri
         *pieces, response = door.items(guarded, "Q?")
         assert pieces == PIECES
         assert response.status is Status.ANSWERED
-        assert inspect.signature(guarded) == inspect.signature(function)
+        assert inspect.signature(guarded).parameters == inspect.signature(function).parameters
         assert guarded.__doc__ == function.__doc__
         assert inspect.isgeneratorfunction(guarded) is not door.is_async
         assert inspect.isasyncgenfunction(guarded) is door.is_async

@@ -6,10 +6,12 @@ import asyncio
 import contextvars
 import functools
 import inspect
+import json
 import pickle
 import threading
 import time
 import warnings
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 import pytest
 
 from groundguard import Capture, Chunk, Guard, Reason, Response, Status, UngroundedError, record_chunks
-from groundguard.errors import GroundguardWarning, UsageError
+from groundguard.errors import GroundguardWarning, InputError, UsageError
 from groundguard.policy import Raise, Replace
 from groundguard.records import ChunksFrom
 from groundguard.testing import ScriptedJudge
@@ -79,6 +81,37 @@ async def ascored(score: float, question: str, *, k: int = 3) -> tuple[str, list
     return answer(question)
 
 
+def logged(fn: Any) -> Any:
+    """Another decorator."""
+
+    @functools.wraps(fn)
+    def inner(*args: Any, **kwargs: Any) -> Any:
+        return fn(*args, **kwargs)
+
+    @functools.wraps(fn)
+    async def ainner(*args: Any, **kwargs: Any) -> Any:
+        return await fn(*args, **kwargs)
+
+    return ainner if inspect.iscoroutinefunction(fn) else inner
+
+
+class Kinds:
+    """Methods of every kind, and some that call them with arguments of their own."""
+
+    @classmethod
+    def of_class(cls, question: str) -> tuple[str, list[str]]:
+        return answer(question)
+
+    @staticmethod
+    async def of_nobody(question: str) -> tuple[str, list[str]]:
+        return answer(question)
+
+    def with_more(self, score: float, question: str) -> tuple[str, list[str]]:
+        return answer(question)
+
+    partly = functools.partialmethod(with_more, 0.5)
+
+
 FUNCTIONS = {
     "def": (PLAIN, answer),
     "async def": (ASYNC, aanswer),
@@ -90,6 +123,11 @@ FUNCTIONS = {
     "partial": (PLAIN, functools.partial(scored, 0.5, k=4)),
     "async partial": (ASYNC, functools.partial(functools.partial(ascored, 0.5), k=4)),
     "partial of an object": (ASYNC, functools.partial(AsyncAnswerer())),
+    "functools.wraps": (PLAIN, logged(answer)),
+    "async functools.wraps": (ASYNC, logged(logged(aanswer))),
+    "class method": (PLAIN, Kinds.of_class),
+    "async static method": (ASYNC, Kinds().of_nobody),
+    "partial method": (PLAIN, Kinds().partly),
 }
 functions = pytest.mark.parametrize(("door", "function"), FUNCTIONS.values(), ids=FUNCTIONS)
 ways = pytest.mark.parametrize(
@@ -118,12 +156,75 @@ def test_every_kind_of_function_is_judged_once(
 def test_names_docs_and_signature_survive(door: Door, function: Any, guard: Guard) -> None:
     guarded = guard(function)
 
-    assert inspect.signature(guarded) == inspect.signature(function)
+    assert inspect.signature(guarded).parameters == inspect.signature(function).parameters
     assert guarded.__doc__ == function.__doc__
     assert guarded.__wrapped__ is function
     assert inspect.iscoroutinefunction(guarded) is door.is_async
     for name in ("__name__", "__qualname__", "__module__"):
         assert getattr(guarded, name) == getattr(function, name, getattr(guarded, name))
+
+
+def pieces(question: str, *, stop: str = ".") -> Any:
+    """Answer in pieces."""
+    record_chunks(question)
+    yield from (question, stop)
+
+
+async def apieces(question: str, *, stop: str = ".") -> Any:
+    """Answer in pieces."""
+    record_chunks(question)
+    for piece in (question, stop):
+        yield piece
+
+
+class Pieces:
+    """Answers in pieces."""
+
+    def __call__(self, question: str) -> Any:
+        yield from pieces(question)
+
+    async def method(self, question: str) -> Any:
+        async for piece in apieces(question):
+            yield piece
+
+
+GENERATORS = {
+    "generator": (PLAIN, pieces),
+    "async generator": (ASYNC, apieces),
+    "callable object": (PLAIN, Pieces()),
+    "async bound method": (ASYNC, Pieces().method),
+    "partial": (PLAIN, functools.partial(pieces, stop=".")),
+    "async partial": (ASYNC, functools.partial(apieces, stop=".")),
+}
+
+
+@pytest.mark.parametrize(("door", "function"), GENERATORS.values(), ids=GENERATORS)
+@ways
+def test_every_kind_of_generator_ends_with_a_response(
+    door: Door, function: Any, decorate: Any, guard: Guard, judge: ScriptedJudge
+) -> None:
+    guarded = decorate(guard, function)
+    *came, response = door.items(guarded, "Q?")
+
+    assert came == ["Q?", "."]
+    assert (response.status, response.answer, texts(response)) == (Status.ANSWERED, "Q?.", ["Q?"])
+    assert len(judge.exchanges) == 1
+    assert inspect.isasyncgenfunction(guarded) is door.is_async
+    assert inspect.isgeneratorfunction(guarded) is not door.is_async
+    assert inspect.signature(guarded).parameters == inspect.signature(function).parameters
+    assert guarded.__doc__ == function.__doc__
+
+
+def test_what_a_guarded_function_returns_can_be_read_at_run_time(guard: Guard) -> None:
+    for function in (answer, aanswer, Answerer(), lambda question: answer(question)):
+        guarded = guard(function)
+        assert inspect.signature(guarded).return_annotation is Response
+        assert guarded.__annotations__["return"] is Response
+    assert inspect.signature(guard(pieces)).return_annotation == Iterator[Response | Any]
+    assert inspect.signature(guard(apieces)).return_annotation == AsyncIterator[Response | Any]
+
+    assert inspect.signature(answer).return_annotation == answer.__annotations__["return"] == "tuple[str, list[str]]"
+    assert inspect.signature(Answerer().method).return_annotation == "tuple[str, list[str]]"
 
 
 def test_attributes_of_a_function_survive(guard: Guard) -> None:
@@ -388,6 +489,74 @@ def test_a_task_of_the_function_reports_to_the_call_that_started_it(guard: Guard
         assert sorted(texts(response)) == [f"{number} a", f"{number} b"]
 
 
+def in_executor(fn: Any, *args: Any) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(contextvars.copy_context().run, fn, *args).result()
+
+
+def in_thread(fn: Any, *args: Any) -> None:
+    thread = threading.Thread(target=contextvars.copy_context().run, args=(fn, *args))
+    thread.start()
+    thread.join()
+
+
+@both_doors
+@pytest.mark.parametrize("elsewhere", [in_executor, in_thread])
+def test_a_thread_with_a_copied_context_reports_to_the_call_that_started_it(
+    elsewhere: Any, door: Door, guard: Guard
+) -> None:
+    def function(question: str) -> str:
+        record_chunks("here")
+        elsewhere(record_chunks, question)
+        return "A"
+
+    for question in ("one", "two"):
+        assert texts(door.call(guard(door.function(function)), question)) == ["here", question]
+
+
+async def in_task(fn: Any, *args: Any) -> None:
+    async def call() -> None:
+        await asyncio.sleep(0)
+        fn(*args)
+
+    await asyncio.create_task(call())
+
+
+async def in_task_group(fn: Any, *args: Any) -> None:
+    async with asyncio.TaskGroup() as group:
+        group.create_task(in_task(fn, *args))
+
+
+async def in_the_loops_executor(fn: Any, *args: Any) -> None:
+    loop = asyncio.get_running_loop()
+    await loop.run_in_executor(None, contextvars.copy_context().run, fn, *args)
+
+
+@pytest.mark.parametrize("elsewhere", [in_task, in_task_group, asyncio.to_thread, in_the_loops_executor])
+def test_whatever_a_coroutine_starts_reports_to_it(elsewhere: Any, guard: Guard) -> None:
+    @guard
+    async def function(question: str) -> str:
+        await elsewhere(record_chunks, question)
+        return "A"
+
+    @guard
+    async def generator(question: str) -> AsyncIterator[str]:
+        yield "A"
+        await elsewhere(record_chunks, question)
+        yield "B"
+
+    async def main() -> list[Any]:
+        calls = [function(f"{number}") for number in range(10)]
+        streams = [drained(generator(f"{number}")) for number in range(10, 20)]
+        return [*await asyncio.gather(*calls), *(items[-1] for items in await asyncio.gather(*streams))]
+
+    assert [texts(response) for response in asyncio.run(main())] == [[f"{number}"] for number in range(20)]
+
+
+async def drained(stream: Any) -> list[Any]:
+    return [item async for item in stream]
+
+
 def test_a_guarded_function_below_a_guarded_function_keeps_its_chunks_to_itself(guard: Guard) -> None:
     @guard
     def inner(question: str) -> str:
@@ -637,3 +806,43 @@ def test_a_function_of_any_arguments_may_be_called_by_keyword() -> None:
         return "Paris.", ["Paris."]
 
     assert ask("Where?").question == ask(question="Where?").question == "Where?"
+
+
+class Module:
+    """Takes whatever it is given by keyword, as DSPy modules do."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return SimpleNamespace(reply=f"{kwargs}", passages=["p"])
+
+    async def acall(self, *args: Any, **kwargs: Any) -> Any:
+        return self(*args, **kwargs)
+
+
+@both_doors
+def test_a_callable_object_that_is_called_by_keyword(door: Door, guard: Guard) -> None:
+    module = Module().acall if door.is_async else Module()
+    ask = guard.wrap(module, question="question", chunks="passages", answer="reply")
+
+    response = door.call(ask, question="Q?", query="other", k=3)
+    assert (response.question, response.answer) == ("Q?", "{'question': 'Q?', 'query': 'other', 'k': 3}")
+    assert texts(response) == ["p"]
+    with pytest.raises(UsageError, match="has no 'question' to take the question from"):
+        door.call(ask, q="Q?")
+
+
+def test_pydantic_writes_and_reads_a_response_as_it_does_itself(guard: Guard) -> None:
+    pydantic = pytest.importorskip("pydantic")
+    response = guard(answer)("Q?")
+
+    for kind in (Response, Response | Any):
+        adapter = pydantic.TypeAdapter(kind)
+        assert adapter.validate_python(response) is response
+        assert adapter.dump_python(response) == response.to_dict()
+        assert json.loads(adapter.dump_json(response)) == response.to_dict()
+    adapter = pydantic.TypeAdapter(Response)
+    assert adapter.validate_python(response.to_dict()) == response
+    assert adapter.validate_json(adapter.dump_json(response)) == response
+    assert adapter.json_schema(mode="serialization")["type"] == "object"
+    for forged in ({}, response.to_dict() | {"verdict": None}, response.to_dict() | {"chunks": []}, "answered"):
+        with pytest.raises((InputError, ValueError)):
+            adapter.validate_python(forged)

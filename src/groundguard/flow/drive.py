@@ -5,7 +5,10 @@
 | a plain function             | the caller's thread             | a daemon thread, context copied      |
 | the same, with a timeout     | a daemon thread, context copied | a daemon thread, context copied      |
 | a coroutine function         | UsageError                      | the caller's loop                    |
+| a plain iterator's next      | the caller's thread             | a daemon thread, context copied once |
+| an async iterator's next     | UsageError                      | the caller's loop                    |
 | flows to run together        | daemon threads                  | tasks of the caller's loop           |
+| a flow to start              | a daemon thread, context copied | a task of the caller's loop          |
 | many flows, one by one out   | daemon threads                  | tasks of the caller's loop           |
 
 A call that outlasts its timeout is abandoned. Its thread is a daemon, so neither `asyncio.run` nor the end of the
@@ -22,22 +25,25 @@ from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import AbstractAsyncContextManager, ExitStack, suppress
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from functools import partial
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 from groundguard.flow.steps import (
     END,
+    PENDING,
     Call,
     Emit,
+    Finished,
     Flow,
     OutOfTimeError,
     Pull,
     Scope,
     Sleep,
+    Start,
     Step,
     Together,
     TooManyAbandonedError,
@@ -70,7 +76,7 @@ def run(flow: Flow[T]) -> T:
 def iterate(flow: Flow[T]) -> Generator[Any, None, T]:
     """Run `flow`, yielding what it emits; closing early closes it and every source that it pulled from."""
     resume: Callable[[], Any] = partial(next, flow)
-    sources: list[Any] = []
+    under_way = _UnderWay()
     try:
         while True:
             try:
@@ -82,21 +88,14 @@ def iterate(flow: Flow[T]) -> Generator[Any, None, T]:
                 result: Any = None
                 if isinstance(step, Emit):
                     yield step.piece
-                elif isinstance(step, Sleep):
-                    time.sleep(step.seconds)
-                elif isinstance(step, Pull):
-                    result = _pull(step, sources)
-                elif isinstance(step, Together):
-                    result = _together(step)
                 else:
-                    result = _call(step)
+                    result = under_way.perform(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
                 resume = partial(flow.throw, error)
             else:
                 resume = partial(flow.send, result)
     finally:
-        for source in sources:
-            _close(source)
+        under_way.end()
 
 
 async def arun(flow: Flow[T]) -> T:
@@ -110,7 +109,7 @@ async def arun(flow: Flow[T]) -> T:
 async def aiterate(flow: Flow[T], done: Callable[[T], object] = lambda _: None) -> AsyncGenerator[Any, None]:
     """Run `flow` on the running event loop, yielding what it emits; `done` receives its result."""
     resume: Callable[[], Any] = partial(next, flow)
-    sources: list[Any] = []
+    under_way = _AsyncUnderWay()
     try:
         while True:
             try:
@@ -122,21 +121,77 @@ async def aiterate(flow: Flow[T], done: Callable[[T], object] = lambda _: None) 
                 result: Any = None
                 if isinstance(step, Emit):
                     yield step.piece
-                elif isinstance(step, Sleep):
-                    await asyncio.sleep(step.seconds)
-                elif isinstance(step, Pull):
-                    result = await _apull(step, sources)
-                elif isinstance(step, Together):
-                    result = await _atogether(step)
                 else:
-                    result = await _acall(step)
+                    result = await under_way.perform(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, the flow decides
                 resume = partial(flow.throw, error)
             else:
                 resume = partial(flow.send, result)
     finally:
-        for source in sources:
-            await _aclose(source)
+        await under_way.end()
+
+
+class _UnderWay:
+    """What one flow has under way outside: the sources that it pulled from, and the flows that it started."""
+
+    def __init__(self) -> None:
+        self._sources: list[Any] = []
+        self._given_up = threading.Event()
+
+    def perform(self, step: Step) -> Any:
+        """Do what the flow asks for."""
+        if isinstance(step, Call):
+            return _call(step)
+        if isinstance(step, Pull):
+            return _pull(step, self._sources)
+        if isinstance(step, Together):
+            return _together(step)
+        if isinstance(step, Start):
+            return _in_daemon(partial(run, _until(self._given_up, step.flow)))
+        if isinstance(step, Finished):
+            return step.handle.result() if step.wait or step.handle.done() else PENDING
+        assert isinstance(step, Sleep)  # noqa: S101  # nothing else is left
+        return time.sleep(step.seconds)
+
+    def end(self) -> None:
+        """Close and give up all of it."""
+        self._given_up.set()
+        for source in self._sources:
+            _close(source)
+
+
+class _AsyncUnderWay:
+    """The same on a loop."""
+
+    def __init__(self) -> None:
+        self._sources: list[_Source] = []
+        self._started: list[asyncio.Task[Any]] = []
+
+    async def perform(self, step: Step) -> Any:
+        """Do what the flow asks for."""
+        if isinstance(step, Call):
+            return await _acall(step)
+        if isinstance(step, Pull):
+            return await _apull(step, self._sources)
+        if isinstance(step, Together):
+            return await _atogether(step)
+        if isinstance(step, Start):
+            self._started.append(asyncio.ensure_future(arun(step.flow)))
+            return self._started[-1]
+        if isinstance(step, Finished):
+            return await _finished(step)
+        assert isinstance(step, Sleep)  # noqa: S101  # nothing else is left
+        return await asyncio.sleep(step.seconds)
+
+    async def end(self) -> None:
+        """Close and give up all of it."""
+        try:
+            for task in self._started:
+                task.cancel()
+            await asyncio.gather(*self._started, return_exceptions=True)
+        finally:
+            for source in self._sources:
+                await source.aclose()
 
 
 class PerLoop(Generic[T]):
@@ -194,20 +249,23 @@ async def _acall(call: Call) -> Any:
 
 
 def _pull(pull: Pull, sources: list[Any]) -> Any:
-    _remember(pull.source, sources)
-    with _entered(pull.scopes):
-        return next(pull.source, END)
-
-
-async def _apull(pull: Pull, sources: list[Any]) -> Any:
-    _remember(pull.source, sources)
-    with _entered(pull.scopes):
-        return await anext(pull.source, END)
-
-
-def _remember(source: object, sources: list[Any]) -> None:
+    source = pull.source
+    if not hasattr(source, "__next__"):
+        raise UsageError(
+            f"{told(source)} is an async stream: use the async door (astream, aask, or a decorated async generator)"
+        )
     if not any(source is known for known in sources):
         sources.append(source)
+    with _entered(pull.scopes):
+        return next(source, END)
+
+
+async def _apull(pull: Pull, sources: list[_Source]) -> Any:
+    with _entered(pull.scopes):
+        known = next((known for known in sources if known.source is pull.source), None)
+        if known is None:
+            sources.append(known := _Source(pull.source))
+        return await known.next()
 
 
 def _close(source: Any) -> None:
@@ -215,9 +273,49 @@ def _close(source: Any) -> None:
         source.close()
 
 
-async def _aclose(source: Any) -> None:
-    if hasattr(source, "aclose"):
-        await source.aclose()
+class _Source:
+    """What pieces are pulled from on a loop. A plain one lives in threads, one pull at a time, in one context."""
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self._plain = not hasattr(source, "__anext__")
+        self._context = copy_context()
+        self._work: Future[Any] | None = None
+
+    async def next(self) -> Any:
+        """The next piece, or `END`."""
+        return await (self._in_thread(partial(next, self.source, END)) if self._plain else anext(self.source, END))
+
+    async def aclose(self) -> None:
+        """Close it. A pull that nobody waits for any more comes to its end first, and nobody waits for that either."""
+        if not self._plain:
+            closed = _closer(self.source)()
+            if inspect.isawaitable(closed):
+                await closed
+        elif self._work is not None and not self._work.done():
+            self._work.add_done_callback(lambda _: self._close_late())
+        elif hasattr(self.source, "close"):
+            await self._in_thread(self.source.close)
+
+    async def _in_thread(self, work: Callable[[], Any]) -> Any:
+        self._work = future = _in_daemon(work, self._context)
+        await _until_done(asyncio.wrap_future(future), None)
+        return future.result()
+
+    def _close_late(self) -> None:
+        with suppress(Exception):  # nobody is left to be told
+            self._context.run(_close, self.source)
+
+
+def _closer(source: Any) -> Callable[[], Any]:
+    nothing: Callable[[], None] = lambda: None  # noqa: E731
+    return getattr(source, "aclose", None) or getattr(source, "close", None) or nothing
+
+
+async def _finished(step: Finished) -> Any:
+    if step.wait:
+        await asyncio.wait({step.handle})
+    return _result(step.handle) if step.handle.done() else PENDING
 
 
 def _entered(scopes: tuple[Scope, ...]) -> ExitStack:
@@ -463,9 +561,9 @@ def _start(plain: Callable[..., Any], call: Call) -> Future[Any]:
     return _in_daemon(partial(_shielded, plain, call))
 
 
-def _in_daemon(work: Callable[[], Any]) -> Future[Any]:
+def _in_daemon(work: Callable[[], Any], context: Context | None = None) -> Future[Any]:
     future = _begun()
-    _daemon(partial(_settle, future, partial(copy_context().run, work)))
+    _daemon(partial(_settle, future, partial((context or copy_context()).run, work)))
     return future
 
 

@@ -82,7 +82,8 @@ class Sleep:
 class Pull:
     """Take the next piece of an iterator or async iterator; receives `END` when there is none.
 
-    The driver closes every source that was pulled from, however the flow ends.
+    The driver closes every source that was pulled from, however the flow ends. Under the async one a plain iterator is
+    pulled in threads, all with one copy of the context, so that it doesn't block the loop.
     """
 
     source: Any
@@ -115,15 +116,41 @@ class Together:
             raise UsageError(f"at least one flow runs at once, not {self.limit}")
 
 
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a flow beside this one and receive a handle of it at once; `Finished` asks for its result.
+
+    One that is still under way when this flow ends is given up. It emits nothing.
+    """
+
+    flow: Flow[Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Receive the result of a started flow, or the exception that ended it.
+
+    Attributes:
+        handle: What its `Start` received.
+        wait: Whether to wait for its end; otherwise `PENDING` is received for one that is still under way.
+    """
+
+    handle: Any = field(repr=False)
+    wait: bool
+
+
 END: Any = object()
 """What a `Pull` receives from an exhausted source."""
 
-Step: TypeAlias = Call | Sleep | Pull | Emit | Together
+PENDING: Any = object()
+"""What a `Finished` that doesn't wait receives for a flow that is still under way."""
+
+Step: TypeAlias = Call | Sleep | Pull | Emit | Together | Start | Finished
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
-    """Run `flow`, but let `perform` carry out each of its steps, and each step of the flows that it runs together."""
+    """Run `flow`, but let `perform` carry out each of its steps, and of the flows that it runs together or starts."""
     try:
         step = next(flow)
         while True:
@@ -131,6 +158,8 @@ def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
                 if isinstance(step, Together):
                     inside = tuple(interpose(each, perform) for each in step.flows)
                     result = yield replace(step, flows=inside)
+                elif isinstance(step, Start):
+                    result = yield Start(interpose(step.flow, perform))
                 else:
                     result = yield from perform(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, it belongs to the flow inside

@@ -1,22 +1,17 @@
-"""The same path for answers that arrive in pieces.
-
-The pieces pass through as they come and the status comes last, or they are held until the status is known: held
-whenever the policy does anything but `Return()`. The last item is always the response.
-"""
+"""What came out of a stream: its pieces, the text that each added to the answer, and the chunks that they reported."""
 
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from groundguard.capture import Capture, Found, Recorder, found_below
 from groundguard.chunks import freeze, holds_chunks
 from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
-from groundguard.flow.steps import END, Emit, Flow, Pull
 from groundguard.foreign import ANSWER_KEYS, CHUNK_KEYS, QUESTION_KEYS, Selector, answer_text, get, has, is_pair, select
-from groundguard.records import Chunk, ChunksFrom, Response
+from groundguard.records import Chunk, ChunksFrom
 
 
 @dataclass(slots=True)
@@ -24,14 +19,24 @@ class Collected:
     """What came out of a stream.
 
     Attributes:
+        capture: Where text and chunks are found in a piece.
         pieces: The pieces as they came.
         texts: What each of them added to the answer.
         chunks: The chunks that pieces reported; None if none did.
     """
 
+    capture: Capture = field(default_factory=Capture)
     pieces: list[Any] = field(default_factory=list[Any], repr=False)
     texts: list[str] = field(default_factory=list[str], repr=False)
     chunks: tuple[Chunk, ...] | None = field(default=None, repr=False)
+
+    def take(self, piece: object) -> None:
+        """Take one more piece; raises `UsageError` if it holds no text where it should."""
+        self.pieces.append(piece)
+        reported = _chunks(piece, self.capture)
+        self.texts.append(_text(piece, self.capture, silent=not is_pair(piece)))
+        if reported is not None:
+            self.chunks = (self.chunks or ()) + reported
 
     @property
     def text(self) -> str:
@@ -39,41 +44,18 @@ class Collected:
         return "".join(self.texts)
 
     def found(self, recorder: Recorder) -> Found:
-        """The chunks that the stream reported, else those that were reported from below."""
+        """The chunks that the stream reported, else those that were reported from below; nothing is heard any more."""
         below = found_below(recorder)
         return below if self.chunks is None else Found(self.chunks, ChunksFrom.RETURNED)
 
-
-def collect(source: object, capture: Capture, *, hold: bool) -> Flow[Collected]:
-    """Take every piece of `source`, handing each on at once unless they are to be held.
-
-    A piece is text, a message, a mapping with an answer or chunks under their usual keys, or a pair `(text, chunks)`.
-    A selector is applied to every piece; where it finds nothing, that piece adds nothing.
-    """
-    collected = Collected()
-    while (piece := (yield Pull(source))) is not END:
-        collected.pieces.append(piece)
-        reported = _chunks(piece, capture)
-        collected.texts.append(_text(piece, capture, silent=not is_pair(piece)))
-        if reported is not None:
-            collected.chunks = (collected.chunks or ()) + reported
-        if not hold:
-            yield Emit(piece)
-    return collected
+    def found_so_far(self, recorder: Recorder) -> Found:
+        """The same while the stream goes on and more may be reported."""
+        return self.found(replace(recorder))
 
 
-def release(collected: Collected, response: Response[Any], capture: Capture, *, held: bool) -> Flow[None]:
-    """Hand on what was held, or what the policy put in its place, and then the response.
-
-    A piece that has changed since it was judged stays behind; its text is handed on as it was.
-    """
-    if held and response.answer == collected.text:
-        for piece, text in zip(collected.pieces, collected.texts, strict=True):
-            same = not isinstance(piece, str) and _text(piece, capture, silent=True) == text
-            yield Emit(piece if same else text)
-    elif held and response.answer:
-        yield Emit(response.answer)
-    yield Emit(response)
+def unchanged(piece: object, text: str, capture: Capture) -> bool:
+    """Whether a piece still holds the text that was judged: a string of any class but `str` may say something else."""
+    return type(piece) is str or (not isinstance(piece, str) and _text(piece, capture, silent=True) == text)
 
 
 def _text(piece: object, capture: Capture, *, silent: bool) -> str:

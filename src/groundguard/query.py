@@ -1,0 +1,87 @@
+"""One question on its way through the guard's own retriever and generator; the generator may stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from groundguard import options
+from groundguard.capture import Found
+from groundguard.chunks import freeze, is_single
+from groundguard.fields import is_sequence
+from groundguard.flow.steps import Call, Callee, Flow
+from groundguard.foreign import as_turns, find_answer, is_iterable
+from groundguard.judging import Generated
+from groundguard.policy import Feedback
+from groundguard.records import Chunk, ChunksFrom
+from groundguard.streaming.collecting import collect, is_stream, whole
+from groundguard.streaming.modes import Outlet
+from groundguard.streaming.pieces import Collected
+
+
+class Query:
+    """One question, and what is known of its answer so far.
+
+    Attributes:
+        question: The question.
+        turns: What was said before it.
+        found: The chunks, once they are retrieved.
+        collected: What the generator gave at its first call.
+        heeds: Whether the generator is told what was wrong with an answer before.
+    """
+
+    def __init__(
+        self,
+        retriever: Callee | None,
+        generator: Callee | None,
+        question: str,
+        history: Iterable[object],
+        *,
+        regenerates: bool,
+    ) -> None:
+        self._retriever = options.needed(retriever, "retriever")
+        self._generator = options.needed(generator, "generator")
+        self.question, self.turns = options.text(question, "question"), as_turns(history)
+        self.heeds = regenerates or options.takes(self._generator, "feedback")
+        self._keywords = {"history": self.turns} if options.takes(self._generator, "history") else {}
+        self.found = Found((), ChunksFrom.NOT_OBSERVED)
+        self.collected = Collected()
+
+    def retrieve(self, earlier: tuple[Chunk, ...] = ()) -> Flow[None]:
+        """Find the chunks; `earlier` ones stand before them."""
+        chunks = yield from _retrieved(Call(self._retriever, (self.question,)))
+        self.found = Found((*earlier, *chunks), ChunksFrom.RETRIEVER)
+
+    def generate(self, outlet: Outlet) -> Flow[Generated]:
+        """Make the first answer; `outlet` sees its pieces as they come."""
+        output = yield self._call(None)
+        if is_stream(output):
+            yield from collect(output, self.collected, outlet)
+            return Generated(self.collected.text, tuple(self.collected.pieces))
+        yield from whole(output, self.collected, outlet)
+        return Generated(self.collected.text, output)
+
+    def generate_again(self, feedback: Feedback) -> Flow[Generated]:
+        """Make another answer; nothing of it leaves before it is judged."""
+        output = yield self._call(feedback)
+        if is_stream(output):
+            collected = Collected()
+            yield from collect(output, collected)
+            return Generated(collected.text, tuple(collected.pieces))
+        return Generated(find_answer(output), output)
+
+    def _call(self, feedback: Feedback | None) -> Call:
+        told: dict[str, Any] = {"feedback": feedback} if self.heeds else {}
+        return Call(self._generator, (self.question, self.found.chunks), {**self._keywords, **told})
+
+
+def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:
+    """Call the retriever. One that finds its chunks lazily does so here, as a call like any other, and only once."""
+    found = yield call
+    if _is_lazy(found):
+        found = yield Call(Callee(tuple, None, call.callee.name), (found,))
+    return freeze(found)
+
+
+def _is_lazy(found: object) -> bool:
+    return is_iterable(found) and not is_sequence(found) and not is_single(found)

@@ -215,7 +215,8 @@ class Verdict:
         prompt_hash: SHA-256 of the prompt's constant parts, if there was one.
         model: The model's name as the server reported it.
         usage: Tokens as the server reported them.
-        calls: How many requests were sent to a model, retries included; of a member, without its retries.
+        calls: How many calls of a model, a scorer or a function of yours it took, retries included; of a member, without
+            its retries.
         seconds: How long the judgement took.
         members: What each judge said that this one asked, in order: each with its own cost and time.
         calls_saved: How many judges did not need asking, since an earlier one was sure.
@@ -377,6 +378,11 @@ class Response(Generic[T_co]):
     def usage(self) -> Usage | None:
         """Tokens of the judgement as the server reported them; None if it did not."""
         return None if self.verdict is None else self.verdict.usage
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The statements that were cut away to make `generated`, in the order in which they went."""
+        return tuple(statement for attempt in self.attempts for statement in attempt.removed)
 
     @property
     def evidence_digest(self) -> str:

@@ -49,7 +49,8 @@ class Window:
     def __post_init__(self) -> None:
         given: object = self.tokens
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise UsageError(f"Window needs the tokens of a prompt, a whole number above 0; got {told(given)}")
+            got = given if isinstance(given, int) and not isinstance(given, bool) else told(given)
+            raise UsageError(f"Window needs the tokens of a prompt, a whole number above 0; got {got}")
         if not callable(self.count):
             raise UsageError(f"Window's count is a function from a text to its tokens; got {told(self.count)}")
 

@@ -334,6 +334,7 @@ def test_what_is_not_supported_is_cut_and_the_rest_judged_again(
     assert response.verdict.decision is Decision.SUPPORTED
     (attempt,) = response.attempts
     assert (attempt.generated, attempt.status, attempt.removed) == (MIXED, Status.UNGROUNDED, (BAD,))
+    assert response.removed == (BAD,)
     assert attempt.verdict is not None
     assert [claim.decision for claim in attempt.verdict.claims] == ["supported", "unsupported", "supported"]
     assert "gold" not in repr(response)

@@ -222,17 +222,18 @@ class Guard(Decorator):
             return GuardedChain(chain, self, capture)
         return decorate(chain, self, capture)
 
-    def session(self, *, evidence: EvidenceRule) -> Session:
+    def session(self, *, evidence: EvidenceRule, window: int = 10) -> Session:
         """Begin a conversation.
 
         Args:
             evidence: Which chunks are evidence for a turn: `ThisTurn()`, or `LastTurns(n)` for those that still stand
                 in the generator's prompt.
+            window: How many earlier messages generator and judge get as history, the last ones; 0 for none.
 
         Raises:
-            UsageError: if it is no evidence rule.
+            UsageError: if it is no evidence rule, or the window no whole number from 0.
         """
-        return Session(self._ask, self.guard_check, evidence)
+        return Session(self._ask, self.guard_check, evidence, window)
 
     def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         options.has_no_generator("a decorated function", regenerates=self.policy.regenerates)
@@ -262,7 +263,7 @@ class Guard(Decorator):
 
             def generate(feedback: Feedback | None = None) -> Flow[Any]:
                 told = {"feedback": feedback} if heeds else {}
-                return _made(Call(generator, (question, found.chunks), {**keywords, **told}))
+                return _generated(Call(generator, (question, found.chunks), {**keywords, **told}), found)
 
             output: Any = ""
             if unasked(found.chunks, "?") is None or not self.policy.skip_generator:
@@ -337,6 +338,19 @@ def is_langchain(chain: object) -> bool:
 
 def _made(call: Call) -> Flow[Any]:
     return (yield call)
+
+
+def _generated(call: Call, handed: Found) -> Flow[Any]:
+    """Call the guard's own generator; raises `UsageError` if it reports other chunks than it was handed."""
+    recorder = Recorder()
+    output = yield from scoped(_made(call), recorder.active)
+    own = find_chunks(output, recorder)
+    if own.exact and [chunk.text for chunk in own.chunks] != [chunk.text for chunk in handed.chunks]:
+        raise UsageError(
+            f"{call.callee.name} was handed the chunks of the retriever and reported others: let the retriever find"
+            " them, or guard a function that finds its own, by the decorator or `wrap`"
+        )
+    return output
 
 
 def _retrieved(call: Call) -> Flow[tuple[Chunk, ...]]:

@@ -15,7 +15,7 @@ from groundguard.judges.claims import Claims
 from groundguard.judges.claims.calls import Heard
 from groundguard.judges.claims.prompts import AID
 from groundguard.judges.scoring import checked_share
-from groundguard.judges.window import Window, checked_window, parts, too_long
+from groundguard.judges.window import Window, checked_window, divided, too_long
 from groundguard.models import Model, as_model
 from groundguard.records import Chunk, Exchange, Verdict, total_usage
 
@@ -89,7 +89,7 @@ class Conversation(Judge):
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Draw the truths, then judge the claims."""
-        found = parts(exchange, self.window, partial(truths.extracting, exchange))
+        found = yield from divided(exchange, self.window, partial(truths.extracting, exchange))
         if found is None:
             return too_long(self.window)
         prompts = [truths.extracting(exchange, part) for part in found]

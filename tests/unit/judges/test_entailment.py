@@ -97,7 +97,9 @@ def test_a_result_and_what_it_comes_to(door, result, decision):
 def test_each_statement_is_held_against_each_passage():
     scorer = Scorer({("red", "red"): nli(0.9), ("12 volts", "12"): nli(0.8)})
     verdict = judge(
-        "The lamp is red. It needs 12 volts.", ["The lamp is red.", Chunk("It runs on 12 volts.", id="b")], scorer
+        "The lamp is red. It needs 12 volts.",
+        [Chunk("The lamp is red.", id="a"), Chunk("It runs on 12 volts.", id="b")],
+        scorer,
     )
     assert scorer.calls == [
         [
@@ -108,7 +110,7 @@ def test_each_statement_is_held_against_each_passage():
         ]
     ]  # fmt: skip
     assert [(claim.text, claim.decision, claim.score, claim.chunk_ids) for claim in verdict.claims] == [
-        ("The lamp is red.", YES, 0.9, ("1",)),
+        ("The lamp is red.", YES, 0.9, ("a",)),
         ("It needs 12 volts.", YES, 0.8, ("b",)),
     ]
     assert [(claim.start, claim.end) for claim in verdict.claims] == [(0, 16), (17, 35)]
@@ -118,7 +120,7 @@ def test_each_statement_is_held_against_each_passage():
 def test_the_best_passage_counts_and_all_that_support_are_named():
     scorer = Scorer({("one", "red"): nli(0.6), ("two", "red"): nli(0.9), ("three", "red"): nli(0.4)})
     claim = judge("It is red.", ["one", "two", "three", Chunk("two again", id="2")], scorer).claims[0]
-    assert (claim.score, claim.chunk_ids, claim.missing) == (0.9, ("1", "2"), ())
+    assert (claim.score, claim.chunk_ids, claim.missing) == (0.9, ("1", "2", "4"), ())
 
 
 def test_a_contradiction_in_any_passage_vetoes():
@@ -128,7 +130,7 @@ def test_a_contradiction_in_any_passage_vetoes():
     claim = verdict.claims[0]
     assert (verdict.decision, verdict.reason, verdict.score) == (NO, Reason.UNSUPPORTED, 0.0)
     assert (claim.decision, claim.score, claim.chunk_ids) == (NO, 0.99, ("1",))
-    assert claim.missing == ("contradicted by x", "contradicted by 3", "contradicted by 4")
+    assert claim.missing == ("contradicted by 2", "contradicted by 3", "contradicted by 4")
     assert judge("It is red.", chunks, scorer, contradiction=0.9).decision is YES
 
 

@@ -63,7 +63,7 @@ SIGNATURES: dict[Any, str] = {
     judges.Window: "(tokens, split=True, count=*)",
     judges.Lexical: "(threshold=*)",
     judges.Cascade: "(first, then, *, no_at=None, yes_at=None)",
-    judges.Majority: "(judge, *, of=None)",
+    judges.Majority: "(judge, *others, of=None)",
     judges.Entailment: (
         "(scorer, *, support=0.5, contradiction=0.5, threshold=1.0, window=1200, batch=32, hypothesis=None)"
     ),

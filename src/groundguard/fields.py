@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from numbers import Real
+from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any, TypeGuard, TypeVar
 
@@ -40,12 +41,16 @@ def collect(record: object, kind: type, *names: str) -> None:
     """Make tuples of the named fields; raises `TypeError` unless every element is a `kind`."""
     for name in names:
         value = getattr(record, name)
-        items = None if isinstance(value, str) else tuple(value)
+        items = tuple(value) if _is_many(value) else None
         if items is not None and kind is str:
             items = tuple(exact(item) if isinstance(item, str) else item for item in items)
         if items is None or not all(type(item) is kind for item in items):
             raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
         object.__setattr__(record, name, items)
+
+
+def _is_many(value: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def measure(record: object, *names: str, least: float = -math.inf, most: float = math.inf) -> None:
@@ -160,6 +165,14 @@ def entries(what: str, data: object, needed: Collection[str], known: Collection[
     return dict(data)
 
 
+def listed(entries: Mapping[str, Any], name: str) -> list[Any] | tuple[Any, ...]:
+    """The list under a key; raises `TypeError` if it is none."""
+    value = entries[name]
+    if not is_sequence(value):
+        raise TypeError(f"{name} must be a list, not {told(value)}")
+    return value
+
+
 class reading:  # noqa: N801  # a context manager reads as a verb
     """Around the reading of a record: whatever is wrong with the data becomes an `InputError`."""
 
@@ -170,6 +183,11 @@ class reading:  # noqa: N801  # a context manager reads as a verb
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if isinstance(error, (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)):
-            ours = isinstance(error, (TypeError, ValueError))
-            told = str(error) if ours else type(error).__name__
-            raise InputError(f"not {self.what} as to_dict() writes it: {told}") from None
+            why = str(error) if _is_ours(error) else type(error).__name__
+            raise InputError(f"not {self.what} as to_dict() writes it: {why}") from None
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether we raised it ourselves, so that it quotes nothing."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("groundguard.") and not isinstance(error, RecursionError)

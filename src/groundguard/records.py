@@ -17,6 +17,7 @@ from groundguard.fields import (
     expect,
     freeze,
     joined,
+    listed,
     measure,
     plain,
     plain_fields,
@@ -280,9 +281,9 @@ class Verdict:
         with reading("a verdict"):
             names = [f.name for f in fields(cls)]
             values = entries("Verdict", data, ("decision", "claims", "usage", "members"), names)
-            values["claims"] = tuple(built(Claim, claim) for claim in values["claims"])
+            values["claims"] = tuple(built(Claim, claim) for claim in listed(values, "claims"))
             values["usage"] = None if values["usage"] is None else built(Usage, values["usage"])
-            values["members"] = tuple(cls.from_dict(member) for member in values["members"])
+            values["members"] = tuple(cls.from_dict(member) for member in listed(values, "members"))
             return cls(**values)
 
 
@@ -417,9 +418,9 @@ class Response(Generic[T_co]):
             values = entries("Response", data, names, names)
             digest = values.pop("evidence_digest")
             values.pop("usage")
-            values["chunks"] = tuple(built(Chunk, chunk) for chunk in values["chunks"])
+            values["chunks"] = tuple(built(Chunk, chunk) for chunk in listed(values, "chunks"))
             values["verdict"] = _verdict(values["verdict"])
-            values["attempts"] = tuple(_attempt(attempt) for attempt in values["attempts"])
+            values["attempts"] = tuple(_attempt(attempt) for attempt in listed(values, "attempts"))
             values["timings"] = built(Timings, values["timings"])
             response: Response[None] = Response(**values, output=None)
             if response.evidence_digest != digest:
@@ -447,7 +448,8 @@ def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
 def _attempt(data: Mapping[str, Any]) -> Attempt:
     names = [f.name for f in fields(Attempt)]
     values = entries("Attempt", data, ("generated", "status", "reason", "verdict"), names)
-    return Attempt(**values | {"verdict": _verdict(values["verdict"])})
+    values["verdict"] = _verdict(values["verdict"])
+    return Attempt(**values)
 
 
 class _Labelled(Protocol):

@@ -243,10 +243,11 @@ def windows(text: str, size: int) -> Iterator[str]:
 
 def _is_results(said: object) -> TypeGuard[Iterable[object]]:
     """Whether it is one result after the other; a table iterates over its columns, and a buffer over its bytes."""
+    if isinstance(said, memoryview):
+        return False
     if is_sequence(said) or isinstance(said, Iterator):
         return True
-    line = get(said, "ndim") == 1 and not has(said, "columns") and not isinstance(said, memoryview)
-    return line and is_iterable(said)
+    return get(said, "ndim") == 1 and not has(said, "columns") and is_iterable(said)
 
 
 def _listed(results: Iterable[object], most: int) -> list[object]:

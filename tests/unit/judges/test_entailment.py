@@ -401,6 +401,88 @@ def test_results_of_another_number_or_kind_make_every_claim_of_the_call_unknown(
     assert verdict.detail.startswith("it returned ")
 
 
+class Frame:
+    """A table: iterates over the names of its columns, as pandas' and polars' do."""
+
+    ndim = 2
+    columns = (1, 0)
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __len__(self):
+        return len(self.rows)
+
+
+class Line:
+    """An array of one dimension."""
+
+    ndim = 1
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+
+class Labelled(Line):
+    columns = ("support",)
+
+
+class Nested(Line):
+    ndim = 2
+
+
+class Bare(Line):
+    ndim = None
+
+
+@malformed
+@pytest.mark.parametrize(
+    "results",
+    [
+        Frame([[0.9, 0.1]] * 2),
+        Labelled([1.0, 1.0]),
+        Nested([1.0, 1.0]),
+        Bare([1.0, 1.0]),
+        range(1, 3),
+        range(2),
+        bytearray(b"\x01\x01"),
+        memoryview(b"\x01\x01"),
+        {1: 1.0, 2: 1.0}.values(),
+        type("Unending", (), {"ndim": 1, "__getitem__": lambda self, place: 1.0})(),
+    ],
+    ids=lambda results: type(results).__name__,
+)
+@both_doors
+def test_what_can_be_iterated_over_and_is_no_list_of_results_supports_nothing(door, results):
+    verdict = check(door, Entailment(door.function(lambda pairs: results)), "It is red. It is big.").verdict
+    assert (verdict.decision, verdict.reason) == (SILENT, Reason.VERDICT_MALFORMED)
+    assert [claim.decision for claim in verdict.claims] == [SILENT, SILENT]
+    assert verdict.detail == f"it returned a {type(results).__name__}, no list of results"
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, Line, lambda results: (each for each in results)])
+@both_doors
+def test_results_come_in_a_list_a_tuple_an_iterator_or_an_array_of_one_dimension(door, kind):
+    verdict = check(door, Entailment(door.function(lambda pairs: kind([1.0, 0.1]))), "It is red. It is big.").verdict
+    assert [claim.decision for claim in verdict.claims] == [YES, NO]
+
+
+@malformed
+def test_an_array_of_numpy_has_one_dimension():
+    numpy = pytest.importorskip("numpy")
+    verdicts = [
+        judge("It is red. It is big.", ["Yes."], lambda pairs, shape=shape: numpy.full(shape, 0.9)).decision
+        for shape in ((2,), (2, 1), (2, 2), ())
+    ]
+    assert verdicts == [YES, SILENT, SILENT, SILENT]
+
+
 @malformed
 def test_results_without_an_end_are_another_number():
     def scorer(pairs):

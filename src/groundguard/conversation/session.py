@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from groundguard.conversation.evidence import EvidenceRule, as_rule
+from groundguard.conversation.evidence import EvidenceRule, as_rule, earlier_chunks
 from groundguard.conversation.summary import TurnFaithfulness, TurnResult
 from groundguard.errors import UngroundedError, UsageError, told
 from groundguard.flow.drive import arun, run
@@ -119,12 +119,12 @@ class Session:
 
     def _ask(self, question: str) -> Flow[Response[Any]]:
         with self._alone():
-            earlier = self.evidence.earlier(self._chunks)
+            earlier = earlier_chunks(self._evidence, self._chunks)
             return (yield from self._recorded(self._ask_path(question, self._recent(), earlier), len(earlier)))
 
     def _check(self, question: str, answer: str, chunks: object) -> Flow[Response[None]]:
         with self._alone():
-            earlier = self.evidence.earlier(self._chunks)
+            earlier = earlier_chunks(self._evidence, self._chunks)
             path = self._check_path(question, answer, chunks, self._recent(), earlier)
             return (yield from self._recorded(path, len(earlier)))
 

@@ -89,7 +89,8 @@ def as_judge(judge: object) -> Judge:
         raise UsageError("a judge is a value, not a string: write FactCheck('openai:NAME') or Lexical()")
     if isinstance(judge, type) and issubclass(judge, Judge):
         raise UsageError(f"a judge is a value, not a class: write {judge.__name__}(...)")
-    if isinstance(getattr(judge, "judge", None), Judge):
+    asks: Any = judge
+    if isinstance(getattr(asks, "judge", None), Judge):
         raise UsageError("a guard is no judge: hand over the one that it asks, guard.judge")
     if isinstance(judge, type) or not callable(judge):
         raise UsageError(

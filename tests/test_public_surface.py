@@ -45,7 +45,7 @@ SIGNATURES: dict[Any, str] = {
     groundguard.Guard.acheck_many: "(self, exchanges, *, concurrency=16)",
     groundguard.Guard.wrap: "(self, chain, *, question=None, chunks=None, answer=None)",
     groundguard.Guard.wraps: "(self, *, question=None, chunks=None, answer=None)",
-    groundguard.Guard.session: "(self, *, evidence)",
+    groundguard.Guard.session: "(self, *, evidence, window=10)",
     groundguard.Guard.with_options: "(self, **changes)",
     groundguard.Guard.__call__: "(self, fn, /)",
     groundguard.Capture: "(question=None, chunks=None, answer=None, retriever_events=True)",
@@ -60,13 +60,13 @@ SIGNATURES: dict[Any, str] = {
     policy.Feedback: "(answer, reason, claims=())",
     policy.Revision: "(policy, revised, removed=())",
     judges.Claims: (
-        "(model, *, threshold=1.0, extract='local', constrained=None, instructions=*, per_call=20, window=None)"
+        "(model, *, threshold=1.0, extract='local', constrained=None, instructions=*, per_call=20, most=400, window=None)"
     ),
     judges.FactCheck: "(model, *, instructions=*, constrained=False, window=None)",
     judges.Window: "(tokens, split=True, count=*)",
     judges.Lexical: "(threshold=*)",
     judges.Cascade: "(first, then, *, no_at=None, yes_at=None)",
-    judges.Majority: "(judge, *, of=None)",
+    judges.Majority: "(judge, *others, of=None)",
     judges.Entailment: (
         "(scorer, *, support=0.5, contradiction=0.5, threshold=1.0, window=1200, batch=32, hypothesis=None)"
     ),

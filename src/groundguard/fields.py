@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from numbers import Real
+from traceback import walk_tb
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
-from groundguard.errors import InputError
+from groundguard.errors import InputError, told
+
+T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
 
 # Checks at construction: a record that exists can be written, read back and trusted.
 
@@ -37,12 +41,16 @@ def collect(record: object, kind: type, *names: str) -> None:
     """Make tuples of the named fields; raises `TypeError` unless every element is a `kind`."""
     for name in names:
         value = getattr(record, name)
-        items = None if isinstance(value, str) else tuple(value)
+        items = tuple(value) if _is_many(value) else None
         if items is not None and kind is str:
             items = tuple(exact(item) if isinstance(item, str) else item for item in items)
         if items is None or not all(type(item) is kind for item in items):
             raise TypeError(_must(record, name, f"a tuple of {kind.__name__}", value))
         object.__setattr__(record, name, items)
+
+
+def _is_many(value: object) -> TypeGuard[Iterable[Any]]:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def measure(record: object, *names: str, least: float = -math.inf, most: float = math.inf) -> None:
@@ -53,17 +61,39 @@ def measure(record: object, *names: str, least: float = -math.inf, most: float =
             continue
         if isinstance(value, bool) or not isinstance(value, Real):
             raise TypeError(_must(record, name, "a number or None", value))
-        number = float(value)
+        number = _as_float(value)
         if not (math.isfinite(number) and least <= number <= most):
-            raise ValueError(f"{type(record).__name__}.{name} must be finite and within its range, not {number}")
+            raise ValueError(f"{type(record).__name__}.{name} must be finite and within its range: {least} to {most}")
         object.__setattr__(record, name, number)
 
 
+def _as_float(value: Real) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def choose(record: object, kind: type[StrEnum], name: str) -> None:
+    """Make a member of `kind` of the named field; raises `ValueError` unless it is one, or its value."""
+    value = getattr(record, name)
+    found = member(kind, value)
+    if found is None:
+        raise ValueError(_must(record, name, f"one of {', '.join(kind)}", value))
+    object.__setattr__(record, name, found)
+
+
+def member(kind: type[E], value: object) -> E | None:
+    """The member of an enumeration that `value` is, or whose value it is; None if there is none."""
+    text = exact(value) if isinstance(value, str) else None
+    return next((each for each in kind if each.value == text), None)
+
+
 def _must(record: object, name: str, be: object, value: object) -> str:
-    return f"{type(record).__name__}.{name} must be {be}, not {type(value).__name__}"
+    return f"{type(record).__name__}.{name} must be {be}, not {told(value)}"
 
 
-# JSON.
+# JSON. What is wrong with data is told in our own words, never in its own: it may hold a person's text, or a key.
 
 
 def joined(text: str) -> str:
@@ -115,6 +145,34 @@ def plain_fields(record: Any) -> dict[str, Any]:
     return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
 
 
+def built(kind: type[T], data: object) -> T:
+    """A record from a mapping of its fields; raises `TypeError` unless it has all that it needs, and no other."""
+    known = fields(kind)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # every record is a dataclass
+    needed = [f.name for f in known if f.default is MISSING and f.default_factory is MISSING]
+    return kind(**entries(kind.__name__, data, needed, [f.name for f in known]))
+
+
+def entries(what: str, data: object, needed: Collection[str], known: Collection[str]) -> dict[str, Any]:
+    """The entries of a mapping; raises `TypeError` unless every key that is needed is there, and none is unknown."""
+    if not is_mapping(data):
+        raise TypeError(f"{what} is read from a mapping, not {told(data)}")
+    missing = [name for name in needed if name not in data]
+    unknown = sum(key not in known for key in data)
+    if missing:
+        raise TypeError(f"{what} lacks {', '.join(missing)}")
+    if unknown:
+        raise TypeError(f"{what} has {unknown} more {'key' if unknown == 1 else 'keys'} than {', '.join(known)}")
+    return dict(data)
+
+
+def listed(entries: Mapping[str, Any], name: str) -> list[Any] | tuple[Any, ...]:
+    """The list under a key; raises `TypeError` if it is none."""
+    value = entries[name]
+    if not is_sequence(value):
+        raise TypeError(f"{name} must be a list, not {told(value)}")
+    return value
+
+
 class reading:  # noqa: N801  # a context manager reads as a verb
     """Around the reading of a record: whatever is wrong with the data becomes an `InputError`."""
 
@@ -125,4 +183,11 @@ class reading:  # noqa: N801  # a context manager reads as a verb
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         if isinstance(error, (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)):
-            raise InputError(f"not {self.what} as to_dict() writes it: {error!r}") from error
+            why = str(error) if _is_ours(error) else type(error).__name__
+            raise InputError(f"not {self.what} as to_dict() writes it: {why}") from None
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether we raised it ourselves, so that it quotes nothing."""
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).startswith("groundguard.") and not isinstance(error, RecursionError)

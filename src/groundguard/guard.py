@@ -248,17 +248,18 @@ class Guard(Wrapper):
             return guard_engine(chain, self, capture)
         return decorate(chain, self, capture)
 
-    def session(self, *, evidence: EvidenceRule) -> Session:
+    def session(self, *, evidence: EvidenceRule, window: int = 10) -> Session:
         """Begin a conversation.
 
         Args:
             evidence: Which chunks are evidence for a turn: `ThisTurn()`, or `LastTurns(n)` for those that still stand
                 in the generator's prompt.
+            window: How many earlier messages generator and judge get as history, the last ones; 0 for none.
 
         Raises:
-            UsageError: if it is no evidence rule.
+            UsageError: if it is no evidence rule, or the window no whole number from 0.
         """
-        return Session(self._ask, self.guard_check, evidence)
+        return Session(self._ask, self.guard_check, evidence, window)
 
     def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         options.has_no_generator("a decorated function", regenerates=self.policy.regenerates)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from groundguard.capture import Found, tell
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 from groundguard.fields import exact
 from groundguard.flow.steps import Flow
 from groundguard.policy import Feedback, Policy, Revision
@@ -52,8 +52,15 @@ class Decided(NamedTuple):
     policy: Policy
 
     def settled(self) -> Response[Any]:
-        """What is delivered; raises if the policy is to raise."""
-        return self.policy.settle(self.response)
+        """What is delivered; raises if the policy is to raise, or delivers more than another text."""
+        said: object = self.policy.settle(self.response)
+        if not isinstance(said, Response):
+            raise UsageError(f"the policy {type(self.policy).__name__} must settle on a response, not {told(said)}")
+        if replace(said, answer=self.response.answer) != self.response:
+            raise UsageError(
+                f"the policy {type(self.policy).__name__} may change the answer of a response and nothing else"
+            )
+        return said
 
 
 def decide(draft: Draft, policy: Policy, watch: Watch, ask: Ask, again: Again | None = None) -> Flow[Decided]:

@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from groundguard import options
-from groundguard.capture import Found
+from groundguard.capture import Found, Recorder, find_chunks
 from groundguard.chunks import freeze, is_single
+from groundguard.errors import UsageError
 from groundguard.fields import is_sequence
-from groundguard.flow.steps import Call, Callee, Flow
-from groundguard.foreign import as_turns, find_answer, is_iterable
+from groundguard.flow.steps import Call, Callee, Flow, scoped
+from groundguard.foreign import as_turns, is_iterable
 from groundguard.judging import Generated
 from groundguard.policy import Feedback
 from groundguard.records import Chunk, ChunksFrom
 from groundguard.streaming.collecting import collect, is_stream, whole
-from groundguard.streaming.modes import Outlet
+from groundguard.streaming.modes import Hold, Outlet
 from groundguard.streaming.pieces import Collected
 
 
@@ -54,21 +55,34 @@ class Query:
 
     def generate(self, outlet: Outlet) -> Flow[Generated]:
         """Make the first answer; `outlet` sees its pieces as they come."""
-        output = yield self._call(None)
-        if is_stream(output):
-            yield from collect(output, self.collected, outlet)
-            return Generated(self.collected.text, tuple(self.collected.pieces))
-        yield from whole(output, self.collected, outlet)
-        return Generated(self.collected.text, output)
+        return self._made(None, self.collected, outlet)
 
     def generate_again(self, feedback: Feedback) -> Flow[Generated]:
         """Make another answer; nothing of it leaves before it is judged."""
+        return self._made(feedback, Collected(), Hold())
+
+    def _made(self, feedback: Feedback | None, collected: Collected, outlet: Outlet) -> Flow[Generated]:
+        recorder = Recorder()
+        output = yield from scoped(self._called(feedback, collected, outlet), recorder.active)
+        streamed = is_stream(output)
+        self._check(collected.found(recorder) if streamed else find_chunks(output, recorder))
+        return Generated(collected.text, tuple(collected.pieces) if streamed else output)
+
+    def _called(self, feedback: Feedback | None, collected: Collected, outlet: Outlet) -> Flow[Any]:
         output = yield self._call(feedback)
         if is_stream(output):
-            collected = Collected()
-            yield from collect(output, collected)
-            return Generated(collected.text, tuple(collected.pieces))
-        return Generated(find_answer(output), output)
+            yield from collect(output, collected, outlet)
+        else:
+            yield from whole(output, collected, outlet)
+        return output
+
+    def _check(self, own: Found) -> None:
+        """Raise `UsageError` if the guard's own generator reports other chunks than it was handed."""
+        if own.exact and [chunk.text for chunk in own.chunks] != [chunk.text for chunk in self.found.chunks]:
+            raise UsageError(
+                f"{self._generator.name} was handed the chunks of the retriever and reported others: let the retriever"
+                " find them, or guard a function that finds its own, by the decorator or `wrap`"
+            )
 
     def _call(self, feedback: Feedback | None) -> Call:
         told: dict[str, Any] = {"feedback": feedback} if self.heeds else {}

@@ -7,9 +7,22 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
-from groundguard.fields import collect, expect, freeze, joined, measure, plain, plain_fields, reading
+from groundguard.fields import (
+    built,
+    choose,
+    collect,
+    entries,
+    expect,
+    freeze,
+    joined,
+    listed,
+    measure,
+    plain,
+    plain_fields,
+    reading,
+)
 from groundguard.text import is_blank
 
 T_co = TypeVar("T_co", covariant=True)
@@ -176,7 +189,7 @@ class Claim:
         start: Offset in the answer where it begins, or where the statement begins that it was drawn from; None if it
             can't be found there.
         end: Offset after its last character.
-        chunk_ids: The chunks that support it: their ids, or their positions from 1 where they have none.
+        chunk_ids: The chunks that support it: their ids if every chunk has one of its own, else their positions from 1.
         missing: What the chunks lack: words, numbers, names.
         score: How well it is supported, 0 to 1, if the judge knows.
     """
@@ -194,7 +207,8 @@ class Claim:
         expect(self, int | None, "start", "end")
         collect(self, str, "chunk_ids", "missing")
         measure(self, "score", least=0, most=1)
-        object.__setattr__(self, "decision", None if self.decision is None else Decision(self.decision))
+        if self.decision is not None:
+            choose(self, Decision, "decision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +229,8 @@ class Verdict:
         prompt_hash: SHA-256 of the prompt's constant parts, if there was one.
         model: The model's name as the server reported it.
         usage: Tokens as the server reported them.
-        calls: How many requests were sent to a model, retries included; of a member, without its retries.
+        calls: How many calls of a model, of a scorer (one a batch) or of a function of yours it took, retries included;
+            of a member, without its retries.
         seconds: How long the judgement took.
         members: What each judge said that this one asked, in order: each with its own cost and time.
         calls_saved: How many judges did not need asking, since an earlier one was sure.
@@ -240,12 +255,13 @@ class Verdict:
     calls_saved: int = 0
 
     def __post_init__(self) -> None:
-        decision = Decision(self.decision)
-        allowed = _REASONS[decision]
-        given = cast("Reason | None", self.reason)
-        reason = Reason(allowed[0] if given is None else given)
-        if reason not in allowed:
-            raise ValueError(f"a verdict that is {decision} can't have the reason {reason}")
+        choose(self, Decision, "decision")
+        allowed = _REASONS[self.decision]
+        if cast("Reason | None", self.reason) is None:
+            object.__setattr__(self, "reason", allowed[0])
+        choose(self, Reason, "reason")
+        if self.reason not in allowed:
+            raise ValueError(f"a verdict that is {self.decision} can't have the reason {self.reason}")
         expect(self, str | None, "raw", "detail", "error_type", "judge", "fingerprint")
         expect(self, str | None, "prompt_version", "prompt_hash", "model")
         expect(self, Usage | None, "usage")
@@ -254,8 +270,6 @@ class Verdict:
         collect(self, Verdict, "members")
         measure(self, "score", least=0, most=1)
         measure(self, "seconds")
-        object.__setattr__(self, "decision", decision)
-        object.__setattr__(self, "reason", reason)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict as JSON values."""
@@ -265,10 +279,11 @@ class Verdict:
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
         """The verdict back from `to_dict()`; raises `InputError` on anything else."""
         with reading("a verdict"):
-            values = dict(data)
-            values["claims"] = tuple(Claim(**claim) for claim in values["claims"])
-            values["usage"] = None if values["usage"] is None else Usage(**values["usage"])
-            values["members"] = tuple(cls.from_dict(member) for member in values["members"])
+            names = [f.name for f in fields(cls)]
+            values = entries("Verdict", data, ("decision", "claims", "usage", "members"), names)
+            values["claims"] = tuple(built(Claim, claim) for claim in listed(values, "claims"))
+            values["usage"] = None if values["usage"] is None else built(Usage, values["usage"])
+            values["members"] = tuple(cls.from_dict(member) for member in listed(values, "members"))
             return cls(**values)
 
 
@@ -320,7 +335,7 @@ class Attempt:
         expect(self, str, "generated")
         expect(self, Verdict | None, "verdict")
         collect(self, str, "removed")
-        _label(self)
+        check_label(self, visible=not is_blank(self.generated))
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,8 +380,8 @@ class Response(Generic[T_co]):
         expect(self, Timings, "timings")
         collect(self, Chunk, "chunks")
         collect(self, Attempt, "attempts")
-        object.__setattr__(self, "chunks_from", ChunksFrom(self.chunks_from))
-        _label(self)
+        choose(self, ChunksFrom, "chunks_from")
+        check_label(self, visible=not is_blank(self.generated))
         seen = self.chunks_from is not ChunksFrom.NOT_OBSERVED and not all(is_blank(c.text) for c in self.chunks)
         if self.status is Status.ANSWERED and not seen:
             raise ValueError("`answered` needs visible chunks")
@@ -377,6 +392,11 @@ class Response(Generic[T_co]):
     def usage(self) -> Usage | None:
         """Tokens of the judgement as the server reported them; None if it did not."""
         return None if self.verdict is None else self.verdict.usage
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The statements that were cut away to make `generated`, in the order in which they went."""
+        return tuple(statement for attempt in self.attempts for statement in attempt.removed)
 
     @property
     def evidence_digest(self) -> str:
@@ -403,13 +423,15 @@ class Response(Generic[T_co]):
     def from_dict(cls, data: Mapping[str, Any]) -> Response[None]:
         """The response back from `to_dict()`; raises `InputError` on anything else, a wrong digest included."""
         with reading("a response"):
-            values = dict(data)
+            written = [f.name for f in fields(Response) if f.name != "output"]
+            names = (*written, "usage", "evidence_digest")
+            values = entries("Response", data, names, names)
             digest = values.pop("evidence_digest")
             values.pop("usage")
-            values["chunks"] = tuple(Chunk(**chunk) for chunk in values["chunks"])
+            values["chunks"] = tuple(built(Chunk, chunk) for chunk in listed(values, "chunks"))
             values["verdict"] = _verdict(values["verdict"])
-            values["attempts"] = tuple(_attempt(attempt) for attempt in values["attempts"])
-            values["timings"] = Timings(**values["timings"])
+            values["attempts"] = tuple(_attempt(attempt) for attempt in listed(values, "attempts"))
+            values["timings"] = built(Timings, values["timings"])
             response: Response[None] = Response(**values, output=None)
             if response.evidence_digest != digest:
                 raise ValueError("the chunks don't match evidence_digest")
@@ -434,18 +456,34 @@ def _verdict(data: Mapping[str, Any] | None) -> Verdict | None:
 
 
 def _attempt(data: Mapping[str, Any]) -> Attempt:
-    values = dict(data)
+    names = [f.name for f in fields(Attempt)]
+    values = entries("Attempt", data, ("generated", "status", "reason", "verdict"), names)
     values["verdict"] = _verdict(values["verdict"])
     return Attempt(**values)
 
 
-def _label(record: Attempt | Response[Any]) -> None:
-    """Raise `ValueError` unless status, reason, verdict and generated text go together."""
-    status, reason = Status(record.status), Reason(record.reason)
-    if reason not in _REASONS_OF_STATUS[status]:
-        raise ValueError(f"a status of {status} can't have the reason {reason}")
+class _Labelled(Protocol):
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def reason(self) -> Reason: ...
+
+    @property
+    def verdict(self) -> Verdict | None: ...
+
+
+def check_label(record: _Labelled, *, visible: bool = True) -> None:
+    """Make a `Status` and a `Reason` of these fields; raises `ValueError` unless they and the verdict go together.
+
+    Args:
+        record: What is labelled.
+        visible: Whether the text that was judged is visible, where the record has one.
+    """
+    choose(record, Status, "status")
+    choose(record, Reason, "reason")
+    if record.reason not in _REASONS_OF_STATUS[record.status]:
+        raise ValueError(f"a status of {record.status} can't have the reason {record.reason}")
     affirmed = record.verdict is not None and record.verdict.decision is Decision.SUPPORTED
-    if status is Status.ANSWERED and not (affirmed and not is_blank(record.generated)):
+    if record.status is Status.ANSWERED and not (affirmed and visible):
         raise ValueError("`answered` needs a SUPPORTED verdict on a visible answer")
-    object.__setattr__(record, "status", status)
-    object.__setattr__(record, "reason", reason)

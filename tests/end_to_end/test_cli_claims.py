@@ -65,7 +65,26 @@ def test_a_judge_of_another_form_is_refused():
     assert "--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME'" in result.stderr
 
 
-@pytest.mark.parametrize("constrained", [[], ["--constrained"]])
+def test_a_server_that_knows_no_schema_is_asked_in_words():
+    def refuses(request):
+        return (400, "response_format is not supported") if "response_format" in request else believes(request)
+
+    with chat_server(refuses) as server:
+        told = invoke("doctor", "--judge", "claims:openai:m", env=server.environment).stdout
+        assert "if it can't constrain output to a JSON schema, add --no-constrained." in told
+        result = invoke(*CHECK, "--no-constrained", stdin=CHUNK, env=server.environment)
+    assert result.exit_code == 1
+    assert "(no passage supports it)" in result.stdout
+
+
+def test_one_word_is_asked_for_without_a_schema_unless_told_otherwise():
+    with chat_server(lambda request: "yes") as server:
+        assert invoke(*CHECK[:-1], "openai:m", stdin=CHUNK, env=server.environment).exit_code == 0
+        assert invoke(*CHECK[:-1], "openai:m", "--no-constrained", stdin=CHUNK, env=server.environment).exit_code == 0
+    assert not any("response_format" in request for request in server.requests)
+
+
+@pytest.mark.parametrize("constrained", [[], ["--constrained"], ["--no-constrained"]])
 def test_the_doctor_examines_it(constrained):
     with chat_server(lambda request: "yes") as server:
         result = invoke("doctor", "--judge", "claims:openai:m", *constrained, env=server.environment)

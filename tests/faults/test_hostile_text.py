@@ -300,24 +300,36 @@ def test_a_claim_in_place_of_the_false_one_hides_nothing(make: Make, draws: list
         "The answer says that it runs on 240 volts.",
     ],
 )
-@pytest.mark.xfail(
-    reason="a claim that repeats the statement's words inside a true sentence covers the false statement"
-)
 def test_a_claim_that_wraps_the_false_one_hides_nothing(make: Make, claim: str) -> None:
     truths = [json.dumps({"truths": [LAMP]})] if make is DRAWING["conversation"] else []
-    response = check(make(ScriptedModel(*truths, claims((1, claim)), verdicts("yes"))), Given(FALSE))
-    assert response.status is Status.UNGROUNDED
+    model = ScriptedModel(*truths, claims((1, claim)), verdicts("yes", "no"))
+    response = check(make(model), Given(FALSE))
+    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.UNSUPPORTED)
 
 
-@pytest.mark.parametrize("lost", ["\u2260", "!=", ">", "\u2264", "\u00b1", "\u2011", "\u274c "], ids=ascii)
-@pytest.mark.xfail(
-    reason="a sign that is no word may be lost in the claims of a statement, and the statement counts as covered"
+@pytest.mark.parametrize(
+    "lost", ["\u2260", "!=", ">", "\u2264", "\u00b1", "\u2011", "\u274c ", "\U0001f4af "], ids=ascii
 )
 def test_a_claim_that_lost_a_sign_hides_nothing(lost: str) -> None:
     answer = f"It runs on {lost}12 volts."
-    model = ScriptedModel(claims((1, TRUE)), verdicts("yes"))
+    model = ScriptedModel(claims((1, TRUE)), verdicts("yes", "no"))
     response = check(Claims(model, extract="model"), Given(answer))
-    assert response.status is Status.UNGROUNDED
+    assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.UNSUPPORTED)
+
+
+def test_answers_and_drawings_without_end_cost_no_calls_without_end() -> None:
+    bullets = "\n".join(f"- Lamp {number} is blue" for number in range(4_000))
+    many = claims(*((1, f"It runs on {number} volts.") for number in range(40_000)))
+    for make, answer, replies, calls in (
+        (Claims, bullets, [], 0),
+        (Conversation, bullets, [json.dumps({"truths": [LAMP]})], 1),
+        (DRAWING["claims"], FALSE, [many], 1),
+        (DRAWING["conversation"], FALSE, [json.dumps({"truths": [LAMP]}), many], 2),
+    ):
+        model = ScriptedModel(*replies, verdicts("yes"))
+        response = check(make(model), Given(answer))
+        assert (response.status, response.reason) == (Status.UNGROUNDED, Reason.JUDGE_ERROR)
+        assert len(model.prompts) == calls
 
 
 # Replies that are hostile themselves.
@@ -472,12 +484,34 @@ def test_a_number_in_disguise_is_not_the_one_that_was_found(answer: str) -> None
     assert check(Lexical(), Given(answer)).status is Status.UNGROUNDED
 
 
-@pytest.mark.parametrize("sign", ["\u2011", "\u2260", "!=", "\u00ac", ">", "\u2264"], ids=ascii)
-@pytest.mark.xfail(
-    reason="these signs before a number are read as nothing: the number counts as the one that was found"
+@pytest.mark.parametrize(
+    "sign",
+    ["\u2011", "\u2260", "!=", "\u00ac", ">", "<", "\u2264", "\u2265", ">=", "\u00b1", "~", "\u2248", "\u274c"],
+    ids=ascii,
 )
 def test_a_number_behind_a_sign_is_not_the_one_that_was_found(sign: str) -> None:
-    assert check(Lexical(), Given(f"It runs on {sign}12 volts.")).status is Status.UNGROUNDED
+    for space in ("", " " * (sign != "\u2011")):
+        assert check(Lexical(), Given(f"It runs on {sign}{space}12 volts.")).status is Status.UNGROUNDED
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "\u274c {}",
+        "{} \U0001f6ab",
+        "{}\u274c\ufe0f",
+        "\U0001f6d1\U0001f6d1 {}",
+        "{} \U0001f645\U0001f3fd\u200d\u2642\ufe0f",
+    ],
+    ids=ascii,
+)
+def test_a_cross_beside_the_truth_turns_it_round(answer: str) -> None:
+    assert check(Lexical(), Given(answer.replace("{}", TRUE))).status is Status.UNGROUNDED
+
+
+@pytest.mark.parametrize("mark", ["> ", ">> ", "+ ", "- ", "* ", "1. ", "\u2705 ", "- **", "-> "])
+def test_a_mark_of_layout_before_the_truth_is_no_sign(mark: str) -> None:
+    assert check(Lexical(), Given(mark + TRUE)).status is Status.ANSWERED
 
 
 # Huge texts.

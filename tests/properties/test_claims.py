@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from groundguard.guard import Guard
 from groundguard.judges import Claims
-from groundguard.judges.claims.extraction import covers, drawn
+from groundguard.judges.claims.coverage import covers, said
+from groundguard.judges.claims.extraction import drawn
 from groundguard.judges.claims.verdicts import MalformedError, Said, read_claims, read_verdicts
 from groundguard.judges.statements import statements
 from groundguard.models import Reply
@@ -173,7 +174,7 @@ def test_drawn_claims_leave_no_statement_uncovered_and_point_into_the_answer(ans
     assert all(text in texts_drawn for _, text in extracted)
     for number, statement in enumerate(found, 1):
         own = [text for at, text in extracted if at == number]
-        assert covers(own, statement.text) or (statement.text, statement.start) in [
+        assert covers(own, statement.text, said(each.text for each in found)) or (statement.text, statement.start) in [
             (claim.text, claim.start) for claim in claims
         ]
     for claim in claims:
@@ -194,3 +195,25 @@ def test_no_word_can_be_taken_away(chosen, data):
     taken = data.draw(st.sampled_from(told))
     rest = [word for word in told if word != taken]
     assert not covers([" ".join(rest)] if rest else [], " ".join(told))
+
+
+WORDS = st.sampled_from("lamp policy pipe Riga Ada Ben beats 14 2024 blue never not if \u2260 > ++ ? , and".split())  # noqa: SIM905
+told = st.lists(WORDS, min_size=1, max_size=8)
+
+
+@given(told, told, st.lists(WORDS, max_size=5))
+def test_a_claim_in_another_order_or_with_other_words_covers_nothing(statement, claim, known):
+    def shown(words):
+        return [word for word in words if word not in {"and", ","}]
+
+    if covers([" ".join(claim)], " ".join(statement), frozenset(known)):
+        assert "if" not in claim or "if" in statement
+        assert [word for word in claim if word in "\u2260 > ++ ?"] == [w for w in statement if w in "\u2260 > ++ ?"]
+        own = [word for word in shown(claim) if word in statement]
+        assert own == shown(statement)
+
+
+@given(st.lists(strategies.texts, max_size=3), strategies.texts, strategies.texts)
+def test_whatever_the_texts_coverage_is_decided(drawn_claims, statement, context):
+    assert covers(drawn_claims, statement, said([context])) in (True, False)
+    assert covers([*drawn_claims, statement], statement)

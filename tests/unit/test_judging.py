@@ -15,7 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
 
-from groundguard import Chunk, Decision, Exchange, Guard, Reason, Response, Status, UngroundedError, Verdict
+from groundguard import (
+    Chunk,
+    Decision,
+    Exchange,
+    Guard,
+    Reason,
+    Response,
+    Status,
+    UngroundedError,
+    Verdict,
+    record_chunks,
+)
 from groundguard.errors import NoContextError, UsageError
 from groundguard.judges.statements import statements
 from groundguard.policy import Feedback, Policy, Prune, Raise, Regenerate, Replace, Return, Revision
@@ -334,6 +345,7 @@ def test_what_is_not_supported_is_cut_and_the_rest_judged_again(
     assert response.verdict.decision is Decision.SUPPORTED
     (attempt,) = response.attempts
     assert (attempt.generated, attempt.status, attempt.removed) == (MIXED, Status.UNGROUNDED, (BAD,))
+    assert response.removed == (BAD,)
     assert attempt.verdict is not None
     assert [claim.decision for claim in attempt.verdict.claims] == ["supported", "unsupported", "supported"]
     assert "gold" not in repr(response)
@@ -528,3 +540,88 @@ def test_an_error_on_the_way_ends_every_span_and_counts_nothing(door: Door) -> N
         door.ask(guard_of(ScriptedJudge(False), "a", LookupError(), policy=Regenerate(1, then=Return())))
     assert sorted(span.name for span in spans.ended) == sorted(spans.names)
     assert counts.queries == {}
+
+
+# Policies of the user's own.
+
+
+class Own(Policy):
+    """Settles by a function."""
+
+    def __init__(self, settle: Callable[[Response[Any]], Any]) -> None:
+        self._settle = settle
+
+    def settle(self, response: Response[Any]) -> Response[Any]:
+        settled: Response[Any] = self._settle(response)
+        return settled
+
+
+YES = Verdict(Decision.SUPPORTED)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda r: dataclasses.replace(r, status=Status.ANSWERED, reason=Reason.SUPPORTED, verdict=YES),
+        lambda r: dataclasses.replace(r, answer="x", generated="x"),
+        lambda r: dataclasses.replace(r, chunks=(Chunk("other"),)),
+        lambda r: dataclasses.replace(r, attempts=(Attempt("y", Status.UNGROUNDED, Reason.UNSUPPORTED),)),
+    ],
+    ids=["label", "text", "chunks", "attempts"],
+)
+@both_doors
+def test_a_policy_may_change_the_answer_and_nothing_else(door: Door, forge: Callable[[Any], Any]) -> None:
+    guard = Guard(ScriptedJudge(False), policy=Own(forge))
+    with pytest.raises(UsageError, match="the policy Own may change the answer of a response and nothing else"):
+        door.check(guard, answer=BAD, chunks=CHUNK)
+    sorry = Guard(ScriptedJudge(False), policy=Own(lambda r: dataclasses.replace(r, answer="Sorry.")))
+    response = door.check(sorry, answer=BAD, chunks=CHUNK)
+    assert (response.answer, response.generated, response.status) == ("Sorry.", BAD, Status.UNGROUNDED)
+
+
+def test_a_policy_settles_on_a_response() -> None:
+    with pytest.raises(UsageError, match="the policy Own must settle on a response, not a NoneType"):
+        Guard(ScriptedJudge(True), policy=Own(lambda r: None)).check("?", answer=GOOD, chunks=CHUNK)
+
+
+# A generator that reports chunks.
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda chunks: (GOOD, ["other"]),
+        lambda chunks: (GOOD, []),
+        lambda chunks: {"answer": GOOD, "context": [*chunks, "more"]},
+        lambda chunks: record_chunks([]) or GOOD,
+    ],
+    ids=["pair", "empty pair", "mapping", "recorded"],
+)
+@both_doors
+def test_the_guards_own_generator_reports_no_other_chunks_than_it_was_handed(door: Door, said: Any) -> None:
+    guard = Guard(
+        ScriptedJudge(True),
+        retriever=ScriptedRetriever(CHUNK),
+        generator=lambda question, chunks: said(chunks),
+    )
+    with pytest.raises(UsageError, match="was handed the chunks of the retriever and reported others"):
+        door.ask(guard)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        lambda chunks: (GOOD, chunks),
+        lambda chunks: {"answer": GOOD, "context": [CHUNK]},
+        lambda chunks: record_chunks(chunks) and GOOD,
+    ],
+    ids=["pair", "mapping", "recorded"],
+)
+@both_doors
+def test_it_may_report_those(door: Door, said: Any) -> None:
+    guard = Guard(
+        ScriptedJudge(True),
+        retriever=ScriptedRetriever(CHUNK),
+        generator=lambda question, chunks: said(chunks),
+    )
+    assert door.ask(guard).status is Status.ANSWERED

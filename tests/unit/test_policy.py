@@ -95,14 +95,14 @@ def test_an_iterator_of_statuses_is_taken_once():
         ({Status.ANSWERED}, "`answered` is not one to act on"),
         (list(Status), "`answered` is not one to act on"),
         ("answered", "`answered` is not one to act on"),
-        ("raise", "'raise' is not a valid Status"),
-        ("", "'' is not a valid Status"),
-        ({"grounded"}, "'grounded' is not a valid Status"),
-        ({"Ungrounded"}, "'Ungrounded' is not a valid Status"),
-        ({None}, "None is not a valid Status"),
-        ([True], "True is not a valid Status"),
-        (None, "`on` is a set of statuses"),
-        (5, "`on` is a set of statuses"),
+        ("raise", "each one of answered, ungrounded, no_context; got a str that is none"),
+        ("", "got a str that is none"),
+        ({"grounded"}, "got a str that is none"),
+        ({"Ungrounded"}, "got a str that is none"),
+        ({None}, "got a NoneType that is none"),
+        ([True], "got a bool that is none"),
+        (None, "`on` is a set of statuses, .*; got a NoneType"),
+        (5, "`on` is a set of statuses, .*; got a int"),
     ],
 )
 def test_an_impossible_on_is_refused(make, on, message):
@@ -170,6 +170,14 @@ def test_a_policy_of_your_own_cannot_make_it_answered():
 def test_what_is_no_policy_is_refused(policy):
     with pytest.raises(UsageError, match="a policy is a value"):
         as_policy(policy)
+
+
+def test_all_policies_are_named_to_who_gave_none():
+    with pytest.raises(UsageError) as raised:
+        Guard(ScriptedJudge(True), policy="SECRET")
+    for kind in (Return, Raise, Replace, Regenerate, Prune):
+        assert f"{kind.__name__}(" in str(raised.value)
+    assert "SECRET" not in str(raised.value)
 
 
 @pytest.mark.parametrize("policy", [Return, Raise, Replace, Prune, Regenerate])
@@ -250,6 +258,30 @@ def test_a_revision_is_a_text_or_feedback(revised):
         Revision(Return(), revised)
     with pytest.raises(UsageError, match="a policy is a value"):
         Revision("return", "text")
+
+
+@pytest.mark.parametrize(
+    ("removed", "got"),
+    [("cut", "a str"), (None, "a NoneType"), ({"cut"}, "a set"), (("cut", None), "a NoneType"), ([b"cut"], "a bytes")],
+)
+def test_what_a_revision_removed_is_texts(removed, got):
+    with pytest.raises(UsageError, match=f"`removed` is a tuple of texts; got {got}") as raised:
+        Revision(Return(), "text", removed)
+    assert "cut" not in str(raised.value)
+
+
+@pytest.mark.parametrize("removed", [(), ("cut", "also"), ["cut"]])
+def test_what_a_revision_removed_becomes_a_tuple_that_the_guard_keeps(removed):
+    class Cut(Policy):
+        def revise(self, response):
+            return Revision(Return(), "12 volts", removed)
+
+        def settle(self, response):
+            raise AssertionError("the policy of the revision settles")
+
+    assert Revision(Return(), "text", removed).removed == tuple(removed)
+    response = Guard(ScriptedJudge(False, True), policy=Cut()).check("?", answer="24 volts", chunks=["12 volts"])
+    assert (response.status, response.removed) == (Status.ANSWERED, tuple(removed))
 
 
 def test_a_revision_shows_no_text():

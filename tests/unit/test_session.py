@@ -325,3 +325,29 @@ def test_no_text_stands_in_its_repr():
     response = conversation.check("Secret?", answer="Secret.", chunks="Secret.")
     assert isinstance(response, Response)
     assert "ecret" not in repr(conversation)
+
+
+@both_doors
+@pytest.mark.parametrize("window", [0, 1, 3])
+def test_only_the_last_messages_are_history(door, window):
+    generator, asked = Generator(), ScriptedJudge(True)
+    guard = Guard(asked, retriever=Retriever(*[[VOLTAGE]] * 4), generator=generator.__call__)
+    conversation = guard.session(evidence=ThisTurn(), window=window)
+    for question in "abcd":
+        door.call(conversation.aask if door.is_async else conversation.ask, question)
+    assert len(conversation.history) == 8
+    seen = conversation.history[6 - window : 6]
+    assert generator.calls[-1][1] == seen
+    assert asked.exchanges[-1].history == seen
+
+
+@pytest.mark.parametrize("window", [-1, True, 2.0, None])
+def test_the_window_of_a_session_is_a_whole_number_of_messages(window):
+    with pytest.raises(UsageError, match="a session's window is a whole number of messages, 0 or more"):
+        Guard(ScriptedJudge(True)).session(evidence=ThisTurn(), window=window)
+
+
+def test_the_evidence_rule_of_a_session_stays():
+    conversation, _, _ = session()
+    with pytest.raises(AttributeError):
+        conversation.evidence = LastTurns(3)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
-from groundguard.conversation import LastTurns, ThisTurn, TurnFaithfulness, TurnResult, aturn_faithfulness
+from groundguard.conversation import EvidenceRule, LastTurns, ThisTurn, TurnFaithfulness, TurnResult, aturn_faithfulness
 from groundguard.conversation import turn_faithfulness as plain_turn_faithfulness
 from groundguard.errors import InputError, UsageError
 from groundguard.judges import Lexical
@@ -192,6 +192,69 @@ def test_a_wrong_option_is_a_usage_error(door, options, message):
         faithfulness(door, LOG, ScriptedJudge(True), **options)
 
 
+def rule_of(earlier):
+    class Own(EvidenceRule):
+        def earlier(self, turns):
+            return earlier(turns)
+
+    return Own()
+
+
+@both_doors
+@pytest.mark.parametrize("kind", [tuple, list, iter, lambda chunks: (chunk for chunk in chunks)])
+def test_a_rule_of_your_own_returns_chunks_in_whatever_can_be_iterated_over(door, kind):
+    judge = ScriptedJudge(True)
+    rule = rule_of(lambda turns: kind([chunks[0] for chunks in turns[:1]]))
+    faithfulness(door, LOG, judge, evidence=rule)
+    assert [exchange.chunks for exchange in judge.exchanges] == [
+        (Chunk(VOLTAGE),),
+        (Chunk(VOLTAGE), Chunk(CORD)),
+        (Chunk(VOLTAGE),),
+    ]
+
+
+class OwnChunk(Chunk):
+    pass
+
+
+@both_doors
+@pytest.mark.parametrize(
+    ("returned", "got"),
+    [
+        (None, "a NoneType"),
+        ("SECRET", "a str"),
+        (5, "a int"),
+        (Chunk("SECRET"), "a Chunk"),
+        ({"SECRET": Chunk("SECRET")}, "a dict"),
+        (["SECRET"], "a str among them"),
+        ((Chunk("x"), None), "a NoneType among them"),
+        ([(Chunk("SECRET"),)], "a tuple among them"),
+        ([OwnChunk("SECRET")], "a OwnChunk among them"),
+        (Chunk, "the class Chunk"),
+    ],
+    ids=repr,
+)
+def test_a_rule_that_returns_no_chunks_is_a_usage_error_that_names_it(door, returned, got):
+    judge = ScriptedJudge(True)
+    with pytest.raises(
+        UsageError, match=rf"the evidence rule rule_of.<locals>.Own must return .*; got {got}$"
+    ) as raised:
+        faithfulness(door, LOG, judge, evidence=rule_of(lambda turns: returned))
+    assert "SECRET" not in str(raised.value)
+    assert not judge.exchanges
+
+
+@both_doors
+def test_what_a_rule_raises_itself_passes_through_and_it_can_not_change_what_it_is_shown(door):
+    def broken(turns):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match=r"^mine$"):
+        faithfulness(door, LOG, ScriptedJudge(True), evidence=rule_of(broken))
+    with pytest.raises(AttributeError, match="tuple"):
+        faithfulness(door, LOG, ScriptedJudge(True), evidence=rule_of(lambda turns: turns.clear()))
+
+
 def test_the_evidence_rule_and_a_judge_are_required():
     with pytest.raises(TypeError):
         plain_turn_faithfulness(LOG, ScriptedJudge(True))
@@ -302,6 +365,34 @@ def test_the_score_of_a_turn(verdict, score):
     status = Status.UNGROUNDED if verdict is None or verdict.decision is not Decision.SUPPORTED else Status.ANSWERED
     reason = Reason.EMPTY_ANSWER if verdict is None else verdict.reason
     assert TurnResult(0, status, reason, verdict).score == score
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "message"),
+    [
+        ((True, "ungrounded", "unsupported"), TypeError, r"TurnResult\.index must be int, not a bool"),
+        (("0", "ungrounded", "unsupported"), TypeError, r"TurnResult\.index must be int, not a str"),
+        ((-1, "ungrounded", "unsupported"), ValueError, r"TurnResult\.index counts from 0"),
+        ((0, "fine", "unsupported"), ValueError, r"TurnResult\.status must be one of answered, ungrounded, no_context"),
+        ((0, "ungrounded", "nonsense"), ValueError, r"TurnResult\.reason must be one of supported, "),
+        ((0, "ungrounded", "unsupported", True), TypeError, r"TurnResult\.verdict must be .*Verdict"),
+        ((0, "answered", "supported"), ValueError, "`answered` needs a SUPPORTED verdict"),
+        ((0, "answered", "supported", Verdict("unsupported")), ValueError, "`answered` needs a SUPPORTED verdict"),
+        ((0, "answered", "supported", Verdict("unknown")), ValueError, "`answered` needs a SUPPORTED verdict"),
+        ((0, "answered", "unsupported", Verdict("unsupported")), ValueError, "can't have the reason"),
+        ((0, "ungrounded", "supported", Verdict("supported")), ValueError, "can't have the reason"),
+        ((0, "no_context", "unsupported"), ValueError, "can't have the reason"),
+    ],
+)
+def test_a_result_whose_label_does_not_go_together_can_not_be_made(values, kind, message):
+    with pytest.raises(kind, match=message):
+        TurnResult(*values)
+
+
+def test_a_result_whose_label_goes_together_can_be_made():
+    assert TurnResult(0, "answered", "supported", Verdict("supported")).status is Status.ANSWERED
+    assert TurnResult(3, "ungrounded", "judge_error").reason is Reason.JUDGE_ERROR
+    assert TurnResult(0, Status.NO_CONTEXT, Reason.NO_CHUNKS).verdict is None
 
 
 def test_a_worked_figure():

@@ -67,9 +67,12 @@ def advice(findings: Sequence[Finding], *, constrained: bool, claims: bool = Fal
     if reason in _BY_REASON:
         return _BY_REASON[reason]
     if reason is Reason.JUDGE_ERROR:
-        return _about_error(alike[0], constrained=constrained)
+        return _about_error(alike[0], constrained=constrained, claims=claims)
     if claims:
-        return f"It does not reply with the JSON object that was asked for: use openai:NAME, or {_ANOTHER}."
+        return (
+            "It does not reply with the JSON object that was asked for and nothing else:"
+            f" {'' if constrained else 'use --constrained, '}ask for one word with openai:NAME, or {_ANOTHER}."
+        )
     return _about_shape([finding.verdict.raw or "" for finding in alike], constrained=constrained)
 
 
@@ -88,13 +91,14 @@ def _about_wrong(findings: Sequence[Finding]) -> str:
     return f"It misjudged {' and '.join(finding.case.what for finding in wrong)}: choose a stronger model as the judge."
 
 
-def _about_error(finding: Finding, *, constrained: bool) -> str:
+def _about_error(finding: Finding, *, constrained: bool, claims: bool) -> str:
     name = finding.verdict.error_type or "an error"
     for known, sentence in _BY_ERROR:
         if name == known:
             return sentence
     if constrained and name in {"BadRequestError", "UnprocessableEntityError"}:
-        return "The server refuses the request: if it can't constrain output to a JSON schema, leave out --constrained."
+        option = "add --no-constrained" if claims else "leave out --constrained"
+        return f"The server refuses the request: if it can't constrain output to a JSON schema, {option}."
     return f"The server fails with {name}: look into its log, or set OPENAI_BASE_URL to another one."
 
 

@@ -30,7 +30,7 @@ def ask(  # one parameter an option
         typer.Option("--model", metavar="openai:NAME", help="Who writes the answer. Without it, sentences are quoted."),
     ] = None,
     judge: JudgeName = "lexical",
-    constrained: Constrained = False,
+    constrained: Constrained = None,
     top_k: Annotated[int, typer.Option("--top-k", min=1, metavar="N", help="How many chunks to retrieve.")] = 4,
     timeout: Timeout = 30.0,
     as_json: AsJson = False,

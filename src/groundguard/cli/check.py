@@ -53,7 +53,7 @@ def check(  # one parameter an option
         ),
     ] = None,
     judge: JudgeName = "lexical",
-    constrained: Constrained = False,
+    constrained: Constrained = None,
     timeout: Timeout = 30.0,
     as_json: AsJson = False,
 ) -> None:

@@ -26,7 +26,7 @@ MUCH = 200
 def doctor(
     *,
     judge: Annotated[str, typer.Option("--judge", metavar="JUDGE", help="Whom to examine: as for ask and check.")],
-    constrained: Constrained = False,
+    constrained: Constrained = None,
     timeout: Timeout = 30.0,
 ) -> None:
     """Ask a judge six questions with known answers, show what it says, and say what to change.
@@ -78,13 +78,14 @@ def _word(case: Case) -> str:
     return "yes" if case.right == "supported" else "no"
 
 
-def _conclude(console: Console, findings: Sequence[Finding], judge: str, *, constrained: bool) -> bool:
+def _conclude(console: Console, findings: Sequence[Finding], judge: str, *, constrained: bool | None) -> bool:
     """Print the counts and the advice; returns whether all is well."""
     read, right = sum(f.was_read for f in findings), sum(f.was_right for f in findings)
     console.print()
     line(console, Text(f"{read} of {len(findings)} replies were verdicts, {right} were right."))
     healthy = right == len(findings)
     claims = judge.startswith(CLAIMS)
-    told = LEXICAL if judge == "lexical" else advice(findings, constrained=constrained, claims=claims)
+    sends_schema = claims if constrained is None else constrained
+    told = LEXICAL if judge == "lexical" else advice(findings, constrained=sends_schema, claims=claims)
     line(console, Text(told, style="bold green" if healthy else "bold red"))
     return healthy

@@ -19,7 +19,12 @@ JudgeName = Annotated[
     ),
 ]
 Constrained = Annotated[
-    bool, typer.Option("--constrained", help="Make the server allow nothing but a verdict (JSON schema).")
+    bool | None,
+    typer.Option(
+        "--constrained/--no-constrained",
+        help="Make the server allow nothing but a verdict (JSON schema). Without either, only 'claims:' does.",
+        show_default=False,
+    ),
 ]
 Timeout = Annotated[
     float, typer.Option("--timeout", metavar="SECONDS", help="For one judgement; for the writing of one answer too.")
@@ -32,7 +37,7 @@ CLAIMS = "claims:"
 LEXICAL_HINT = "lexical, which compares words and understands nothing; --judge openai:NAME has a model read them"
 
 
-def judge_named(name: str, *, constrained: bool) -> Judge:
+def judge_named(name: str, *, constrained: bool | None = None) -> Judge:
     """The judge that `--judge` names.
 
     Raises:
@@ -44,9 +49,9 @@ def judge_named(name: str, *, constrained: bool) -> Judge:
             raise CommandError("--constrained is for a model: add --judge openai:NAME")
         return Lexical()
     if name.startswith("openai:"):
-        return FactCheck(name, constrained=constrained)
+        return FactCheck(name, constrained=bool(constrained))
     if name.startswith(CLAIMS):
-        return Claims(name.removeprefix(CLAIMS), constrained=constrained or None)
+        return Claims(name.removeprefix(CLAIMS), constrained=constrained)
     raise CommandError(f"--judge is 'lexical', 'openai:NAME' or 'claims:openai:NAME', not {name!r}")
 
 

@@ -7,11 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundguard.errors import UsageError, told
+from groundguard.fields import is_mapping
+from groundguard.foreign import is_iterable
 from groundguard.records import Chunk
 
 
 class EvidenceRule(ABC):
-    """Says which chunks of earlier turns are evidence beside those of the turn itself."""
+    """Says which chunks of earlier turns are evidence beside those of the turn itself.
+
+    A rule of your own derives from this and returns `Chunk`s in any iterable; the plainest is a tuple.
+    """
 
     @abstractmethod
     def earlier(self, turns: Sequence[tuple[Chunk, ...]]) -> tuple[Chunk, ...]:
@@ -63,3 +68,30 @@ def as_rule(evidence: object) -> EvidenceRule:
     if isinstance(evidence, EvidenceRule):
         return evidence
     raise UsageError(f"evidence is a rule: ThisTurn() or LastTurns(n); got {told(evidence)}")
+
+
+def earlier_chunks(rule: EvidenceRule, turns: Sequence[tuple[Chunk, ...]]) -> tuple[Chunk, ...]:
+    """What a rule says about a conversation so far, as one frozen tuple.
+
+    Args:
+        rule: The evidence rule.
+        turns: The chunks that each earlier assistant turn retrieved itself, oldest first.
+
+    Raises:
+        UsageError: if the rule returns anything but chunks. What it raises itself passes through.
+    """
+    said: object = rule.earlier(tuple(turns))
+    if isinstance(said, (str, Chunk)) or is_mapping(said) or not is_iterable(said):
+        raise _no_chunks(rule, told(said))
+    chunks: list[Chunk] = []
+    for each in said:
+        if type(each) is not Chunk:
+            raise _no_chunks(rule, f"{told(each)} among them")
+        chunks.append(each)
+    return tuple(chunks)
+
+
+def _no_chunks(rule: EvidenceRule, got: str) -> UsageError:
+    return UsageError(
+        f"the evidence rule {type(rule).__qualname__} must return a tuple of chunks of earlier turns; got {got}"
+    )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from groundguard import options
 from groundguard.chunks import freeze
-from groundguard.conversation.evidence import EvidenceRule, as_rule
+from groundguard.conversation.evidence import EvidenceRule, as_rule, earlier_chunks
 from groundguard.conversation.summary import TurnFaithfulness, TurnResult
 from groundguard.errors import InputError, UsageError, told
 from groundguard.fields import exact, is_mapping
@@ -137,7 +137,7 @@ def _exchanges(messages: Sequence[_Message], rule: EvidenceRule, window: int) ->
             recent = range(max(0, index - window - 1), index)
             before = [messages[place].turn for place in recent if place != asked]
             history = tuple(before[max(0, len(before) - window) :])
-            chunks = (*rule.earlier(retrieved), *message.chunks)
+            chunks = (*earlier_chunks(rule, retrieved), *message.chunks)
             found.append((index, Exchange(question, chunks, message.turn.content, history)))
             retrieved.append(message.chunks)
     return found

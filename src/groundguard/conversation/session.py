@@ -6,9 +6,9 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from groundguard.conversation.evidence import EvidenceRule, as_rule
+from groundguard.conversation.evidence import EvidenceRule, as_rule, earlier_chunks
 from groundguard.conversation.summary import TurnFaithfulness, TurnResult
-from groundguard.errors import UngroundedError, UsageError
+from groundguard.errors import UngroundedError, UsageError, told
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Flow, Step, interpose
 from groundguard.records import Chunk, Response, Turn
@@ -38,21 +38,20 @@ class CheckPath(Protocol):
 class Session:
     """One conversation. `guard.session(evidence=...)` begins it.
 
-    What was said so far goes to the generator, if it takes `history`, and to the judge, who may read it to resolve "it"
+    What was said last goes to the generator, if it takes `history`, and to the judge, who may read it to resolve "it"
     and "that": never as evidence. The chunks of earlier turns that the evidence rule allows go to both as well, before
     those of the turn.
 
     A turn whose policy raises is recorded: its question stays in the history, its answer was never delivered. A turn
     that was cancelled, or whose retriever or generator raised, leaves no trace.
 
-    Attributes:
-        evidence: The evidence rule.
     """
 
-    def __init__(self, ask: AskPath, check: CheckPath, evidence: EvidenceRule) -> None:
+    def __init__(self, ask: AskPath, check: CheckPath, evidence: EvidenceRule, window: int = 10) -> None:
         self._ask_path = ask
         self._check_path = check
-        self.evidence = as_rule(evidence)
+        self._evidence = as_rule(evidence)
+        self._window = _checked(window)
         self._turns: list[Response[Any]] = []
         self._chunks: list[tuple[Chunk, ...]] = []
         self._history: list[Turn] = []
@@ -60,6 +59,11 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session(evidence={self.evidence!r}, turns={len(self._turns)})"
+
+    @property
+    def evidence(self) -> EvidenceRule:
+        """The evidence rule."""
+        return self._evidence
 
     @property
     def turns(self) -> tuple[Response[Any], ...]:
@@ -115,14 +119,17 @@ class Session:
 
     def _ask(self, question: str) -> Flow[Response[Any]]:
         with self._alone():
-            earlier = self.evidence.earlier(self._chunks)
-            return (yield from self._recorded(self._ask_path(question, self.history, earlier), len(earlier)))
+            earlier = earlier_chunks(self._evidence, self._chunks)
+            return (yield from self._recorded(self._ask_path(question, self._recent(), earlier), len(earlier)))
 
     def _check(self, question: str, answer: str, chunks: object) -> Flow[Response[None]]:
         with self._alone():
-            earlier = self.evidence.earlier(self._chunks)
-            path = self._check_path(question, answer, chunks, self.history, earlier)
+            earlier = earlier_chunks(self._evidence, self._chunks)
+            path = self._check_path(question, answer, chunks, self._recent(), earlier)
             return (yield from self._recorded(path, len(earlier)))
+
+    def _recent(self) -> tuple[Turn, ...]:
+        return tuple(self._history[max(0, len(self._history) - self._window) :])
 
     def _recorded(self, path: Flow[Response[Any]], earlier: int) -> Flow[Response[Any]]:
         from_users_code: list[UngroundedError] = []
@@ -164,3 +171,10 @@ class Session:
             yield
         finally:
             self._token.append(token)
+
+
+def _checked(window: object) -> int:
+    if type(window) is not int or window < 0:
+        got = window if type(window) is int else told(window)
+        raise UsageError(f"a session's window is a whole number of messages, 0 or more; got {got}")
+    return window

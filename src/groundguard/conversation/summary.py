@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from groundguard.fields import collect, plain_fields
-from groundguard.records import Decision, Reason, Status, Verdict
+from groundguard.fields import collect, expect, plain_fields
+from groundguard.records import Decision, Reason, Status, Verdict, check_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,13 @@ class TurnResult:
     status: Status
     reason: Reason
     verdict: Verdict | None = None
+
+    def __post_init__(self) -> None:
+        expect(self, int, "index")
+        if self.index < 0:
+            raise ValueError("TurnResult.index counts from 0")
+        expect(self, Verdict | None, "verdict")
+        check_label(self)
 
     @property
     def score(self) -> float | None:

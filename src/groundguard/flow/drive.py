@@ -24,7 +24,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
-from contextlib import AbstractAsyncContextManager, ExitStack, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
 from contextvars import Context, copy_context
 from functools import partial
 from queue import SimpleQueue
@@ -51,6 +51,9 @@ from groundguard.flow.steps import (
 )
 
 T = TypeVar("T")
+
+MOST_AT_WORK = 256
+"""How many threads run flows side by side in this process; beyond it a flow's own thread runs them one by one."""
 
 MOST_ABANDONED = 64
 """How many abandoned calls may hang in this process before no further call with a timeout is started."""
@@ -365,13 +368,30 @@ def _together(step: Together) -> tuple[Any, ...]:
             raise
 
     try:
-        wait([_in_daemon(work) for _ in range(min(step.limit, len(waiting)))], return_when=FIRST_EXCEPTION)
+        with _hands(min(step.limit, len(waiting))) as hands:
+            wait([_in_daemon(work) for _ in range(hands)], return_when=FIRST_EXCEPTION)
+            if not hands:
+                work()
     finally:
         given_up.set()
         waiting.clear()
     if failures:
         raise failures[0]
     return tuple(results)
+
+
+@contextmanager
+def _hands(wanted: int) -> Generator[int]:
+    """How many threads of their own flows may have: none, if so many are at work that each would wait for more."""
+    global _at_work  # noqa: PLW0603  # a count of the whole process, as threads are
+    with _counting:
+        hands = min(wanted, max(0, MOST_AT_WORK - _at_work))
+        _at_work += hands
+    try:
+        yield hands
+    finally:
+        with _counting:
+            _at_work -= hands
 
 
 async def _atogether(step: Together) -> tuple[Any, ...]:
@@ -386,6 +406,10 @@ async def _atogether(step: Together) -> tuple[Any, ...]:
     workers = [asyncio.ensure_future(work()) for _ in range(min(step.limit, len(waiting)))]
     try:
         await asyncio.gather(*workers)  # raises what is first in time, not in place
+    except asyncio.CancelledError as error:
+        if _is_cancelled():
+            raise
+        raise RuntimeError(_CANCELLED) from error
     finally:
         for worker in workers:
             worker.cancel()
@@ -472,9 +496,18 @@ class _Crew:
         self._todo.put((future, partial(copy_context().run, work)))
         self._busy += 1
         if self._busy > self._threads:
-            self._threads += 1
-            _daemon(self._work)
+            self._hire()
         return future
+
+    def _hire(self) -> None:
+        """One more thread; if the system has none left, those that there are go on."""
+        self._threads += 1  # first, since an interrupt may come while the thread starts
+        try:
+            _daemon(self._work)
+        except RuntimeError:
+            self._threads -= 1
+            if not self._threads:
+                raise
 
     def has_room(self) -> bool:
         """Whether one more may run."""
@@ -546,6 +579,7 @@ async def amany(flows: AsyncGenerator[Flow[T], None], limit: int) -> AsyncGenera
 # Calls in threads of their own.
 
 _CANCELLED = "the call was cancelled from inside"
+_at_work = 0
 _abandoned: WeakSet[Future[Any] | asyncio.Future[Any]] = WeakSet()
 _counting = threading.Lock()
 
@@ -612,10 +646,15 @@ async def _await(result: Awaitable[Any], call: Call) -> Any:
     try:
         return await result
     except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if call.retry == "never" or (task is not None and task.cancelling()):
+        if call.retry == "never" or _is_cancelled():
             raise
         raise RuntimeError(_CANCELLED) from error
+
+
+def _is_cancelled() -> bool:
+    """Whether somebody wants the running task to end."""
+    task = asyncio.current_task()
+    return task is not None and bool(task.cancelling())
 
 
 async def _await_for(result: Awaitable[Any], ends: float) -> Any:

@@ -9,14 +9,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from groundguard.errors import UsageError, told, warn_once
+from groundguard.errors import GroundguardWarning, UsageError, told, warn_once
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, within
+from groundguard.flow.steps import Call, Callee, Emit, Flow, OutOfTimeError, Step, as_callee, interpose, name_of, within
 from groundguard.models.failures import failure_of
 from groundguard.records import Decision, Exchange, Reason, Verdict
 from groundguard.retry import Retry, retrying
+
+T = TypeVar("T")
 
 Clock = Callable[[], float]
 
@@ -87,6 +89,9 @@ def as_judge(judge: object) -> Judge:
         raise UsageError("a judge is a value, not a string: write FactCheck('openai:NAME') or Lexical()")
     if isinstance(judge, type) and issubclass(judge, Judge):
         raise UsageError(f"a judge is a value, not a class: write {judge.__name__}(...)")
+    asks: Any = judge
+    if isinstance(getattr(asks, "judge", None), Judge):
+        raise UsageError("a guard is no judge: hand over the one that it asks, guard.judge")
     if isinstance(judge, type) or not callable(judge):
         raise UsageError(
             f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {told(judge)}"
@@ -126,18 +131,21 @@ def asked(judge: Judge, exchange: Exchange, clock: Clock = time.monotonic) -> Fl
 def _asked(
     judge: Judge, begin: Callable[[], Flow[Verdict]], clock: Clock, timeout: float | None = None
 ) -> Flow[Verdict]:
-    began, notice = clock(), None
+    began, notice, said = clock(), None, None
     calls: list[Step] = []  # appended to, not counted up: flows that run together share it
 
     def counted(step: Step) -> Flow[Any]:
+        if isinstance(step, Emit):
+            raise RuntimeError("a judge hands out a verdict, and no pieces")  # noqa: TRY004  # no type of a value is wrong
         if isinstance(step, Call) and step.retry != "never":
             calls.append(step)
         return (yield step)
 
     try:
         notice = judge.notice
-        verdict = _signed(_as_verdict((yield from interpose(begin(), counted))), judge)
-    except UsageError:
+        said = yield from interpose(begin(), counted)
+        verdict = _signed(_as_verdict(said), judge)
+    except (UsageError, GroundguardWarning):
         raise
     except Exception as error:  # noqa: BLE001  # a failing judge is never a passing judge, and never the caller's exception
         verdict = failed(error, timeout)
@@ -145,15 +153,21 @@ def _asked(
             verdict = _signed(verdict, judge)
     if notice is not None:
         warn_once(notice, "notice", str(verdict.judge))
-    _tell_malformed(verdict)
+    _tell_malformed(verdict, ours=_is_ours(judge, said))
     return replace(verdict, calls=verdict.calls or len(calls), seconds=clock() - began)
+
+
+def aside(function: Callable[..., T], *args: object) -> Flow[T]:
+    """Compute what may take long as a call: it blocks no event loop, and a deadline ends it."""
+    result: T = yield Call(Callee(function, None, f"the judge's {name_of(function)}"), args)
+    return result
 
 
 def settled(flow: Flow[Verdict]) -> Flow[Verdict]:
     """Run a part of a judgement: an exception of it becomes its verdict, and the other parts go on."""
     try:
         return (yield from flow)
-    except UsageError:
+    except (UsageError, GroundguardWarning):
         raise
     except Exception as error:  # noqa: BLE001  # a failing part is never a passing part
         return failed(error)
@@ -195,17 +209,20 @@ def failed(error: Exception, timeout: float | None = None) -> Verdict:
     return Verdict(Decision.UNKNOWN, reason, detail=detail, error_type=type(error).__name__)
 
 
-def _tell_malformed(verdict: Verdict) -> None:
-    """Warn once a judge, in our own words: the detail of somebody else's verdict may quote what nobody should see.
+def _is_ours(judge: Judge, said: object) -> bool:
+    """Whether the detail of a verdict is in our own words: that of somebody else's judge may quote anything."""
+    foreign = isinstance(judge, FunctionJudge) and isinstance(said, Verdict)
+    return type(judge).__module__.startswith("groundguard.judges.") and not foreign
 
-    Where a judge asked others, they have told it.
-    """
-    if verdict.reason is not Reason.VERDICT_MALFORMED or verdict.members:
+
+def _tell_malformed(verdict: Verdict, *, ours: bool) -> None:
+    """Warn once a judge. Where a judge asked others, they have told it."""
+    if verdict.reason is not Reason.VERDICT_MALFORMED or any(member.judge is not None for member in verdict.members):
         return
-    said, detail = f"the judge {verdict.judge} replied, but not with a verdict", verdict.detail or ""
+    text = f"the judge {verdict.judge} replied, but not with a verdict"
+    if ours and verdict.detail:
+        text += f": {verdict.detail}"
     if verdict.prompt_version is not None:
-        said += f": {detail}. Nothing passes without a literal verdict; `groundguard doctor` shows what the judge says"
-        said += " and how to change it"
-    elif detail.startswith(_RETURNED):
-        said += f": {detail}"
-    warn_once(f"{said}.", "malformed", str(verdict.fingerprint))
+        text += ". Nothing passes without a literal verdict; `groundguard doctor` shows what the judge says and how to"
+        text += " change it"
+    warn_once(f"{text}.", "malformed", str(verdict.fingerprint))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from groundguard.errors import UsageError, told
 from groundguard.fields import is_sequence
 from groundguard.flow.steps import Flow, Together
+from groundguard.foreign import is_iterable
 from groundguard.judges.base import Judge, as_judge, asked, fingerprint
 from groundguard.judges.scoring import checked_share
 from groundguard.records import Decision, Exchange, Verdict, total_usage
@@ -88,7 +90,7 @@ class Majority(Judge):
 
     ```python
     Majority(FactCheck("openai:NAME"), of=3)
-    Majority([FactCheck("openai:ONE"), FactCheck("openai:OTHER"), Lexical()])
+    Majority(FactCheck("openai:ONE"), FactCheck("openai:OTHER"), Lexical())
     ```
 
     One judge asked several times catches what varies between its replies, and only that; different judges catch more.
@@ -101,28 +103,26 @@ class Majority(Judge):
     and has any. `members` holds what each seat said, in order, and `usage` their tokens together.
 
     Args:
-        judge: One judge for every seat, or a list or tuple of judges, one for each: any judge, or a function
+        judge: One judge for every seat, the first of several, or a list or tuple of judges: any judge, or a function
             `(Exchange) -> Verdict | bool`.
-        of: How many seats one judge takes, 2 or more; None means 3. A list has as many seats as it has judges.
+        *others: The other judges. Several have one seat each.
+        of: How many seats one judge takes, 2 or more; None means 3.
 
     Raises:
-        UsageError: if there is something that is no judge, fewer than two seats, or both a list and `of`.
+        UsageError: if there is something that is no judge, fewer than two seats, or both several judges and `of`.
     """
 
     judge: Judge | tuple[Judge, ...] = field()
     of: int | None = field(default=None, kw_only=True)
 
-    def __init__(self, judge: object, *, of: int | None = None) -> None:
-        if not is_sequence(judge):
-            object.__setattr__(self, "judge", as_judge(judge))
+    def __init__(self, judge: object, *others: object, of: int | None = None) -> None:
+        judges = (judge, *others) if others else judge
+        if is_sequence(judges):
+            object.__setattr__(self, "judge", _several(judges, of))
+            object.__setattr__(self, "of", None)
+        else:
+            object.__setattr__(self, "judge", _one(judges))
             object.__setattr__(self, "of", _count(_SEATS if of is None else of))
-            return
-        if of is not None:
-            raise UsageError("a list of judges has one seat for each: leave `of` out, or give one judge")
-        if len(judge) < _LEAST_SEATS:
-            raise UsageError(f"a majority needs at least {_LEAST_SEATS} judges; got {len(judge)}")
-        object.__setattr__(self, "judge", tuple(map(as_judge, judge)))
-        object.__setattr__(self, "of", None)
 
     @property
     def seats(self) -> tuple[Judge, ...]:
@@ -157,6 +157,20 @@ class Majority(Judge):
             error_type=first.error_type,
         )
         return _with(verdict, members)
+
+
+def _one(judge: object) -> Judge:
+    if is_iterable(judge) and not isinstance(judge, str) and not callable(judge):
+        raise UsageError(f"Majority takes one judge, several, or a list or tuple of judges; got {told(judge)}")
+    return as_judge(judge)
+
+
+def _several(judges: Sequence[object], of: int | None) -> tuple[Judge, ...]:
+    if of is not None:
+        raise UsageError("several judges have one seat each: leave `of` out, or give one judge")
+    if len(judges) < _LEAST_SEATS:
+        raise UsageError(f"a majority needs at least {_LEAST_SEATS} judges; got {len(judges)}")
+    return tuple(map(as_judge, judges))
 
 
 def _counted(yes: int, silent: int, seats: int) -> Decision:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal
 
+from groundguard.errors import UsageError, told
 from groundguard.flow.steps import Flow, Together
 from groundguard.judges import truths
 from groundguard.judges.base import Judge, fingerprint
@@ -15,7 +16,7 @@ from groundguard.judges.claims import Claims
 from groundguard.judges.claims.calls import Heard
 from groundguard.judges.claims.prompts import AID
 from groundguard.judges.scoring import checked_share
-from groundguard.judges.window import Window, checked_window, parts, too_long
+from groundguard.judges.window import Window, checked_window, divided, too_long
 from groundguard.models import Model, as_model
 from groundguard.records import Chunk, Exchange, Verdict, total_usage
 
@@ -67,6 +68,7 @@ class Conversation(Judge):
         object.__setattr__(self, "threshold", checked_share(threshold, "Conversation's threshold"))
         object.__setattr__(self, "extract", extract)
         object.__setattr__(self, "constrained", constrained)
+        _check(extract, constrained)
         if self._claims.constrained:  # made here, so that a wrong option is told now
             self.model.check_schema(truths.SCHEMA)
 
@@ -89,7 +91,7 @@ class Conversation(Judge):
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Draw the truths, then judge the claims."""
-        found = parts(exchange, self.window, partial(truths.extracting, exchange))
+        found = yield from divided(exchange, self.window, partial(truths.extracting, exchange))
         if found is None:
             return too_long(self.window)
         prompts = [truths.extracting(exchange, part) for part in found]
@@ -128,3 +130,13 @@ class Conversation(Judge):
             model=verdict.model or next((each.model for each in drawn if each.model is not None), None),
             usage=total_usage([*(each.usage for each in drawn), verdict.usage]),
         )
+
+
+def _check(extract: object, constrained: object) -> None:
+    if extract not in ("local", "model"):
+        raise UsageError(
+            'extract is "local", the answer\'s statements, or "model", claims that the model draws;'
+            f" got {told(extract)} that is neither"
+        )
+    if constrained is not None and not isinstance(constrained, bool):
+        raise UsageError(f"constrained is True, False or None, which means where it can be; got {told(constrained)}")

@@ -67,7 +67,8 @@ class Decide(Judge):
         object.__setattr__(self, "over", _checked_over(over))
         object.__setattr__(self, "per_call", per_call)
         if type(per_call) is not int or per_call < 1:
-            raise UsageError(f"per_call is a whole number of questions above 0; got {told(per_call)}")
+            got = per_call if type(per_call) in (int, float) else told(per_call)
+            raise UsageError(f"per_call is a whole number of questions above 0; got {got}")
 
     @property
     def name(self) -> str:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from groundguard.errors import UsageError, told
-from groundguard.fields import exact, is_mapping
+from groundguard.fields import exact, is_mapping, is_sequence
 from groundguard.flow.steps import Call, Callee, Flow, Together, as_callee, name_of
-from groundguard.foreign import is_iterable
+from groundguard.foreign import get, has, is_iterable
 from groundguard.judges.base import Judge, failed, fingerprint
-from groundguard.judges.scoring import checked_share, weigh
+from groundguard.judges.scoring import checked_share, chunk_names, weigh
 from groundguard.judges.statements import Statement, statements
 from groundguard.records import Chunk, Claim, Decision, Exchange, Reason, Verdict
 from groundguard.text import is_blank
@@ -22,14 +21,13 @@ from groundguard.text import is_blank
 _VERSION = "entailment/1"
 _LABELS = frozenset({"entailment", "neutral", "contradiction"})
 _NEEDED = frozenset({"entailment", "contradiction"})
-_NO_LIST = (str, bytes, Mapping, AbstractSet)  # without an order, or of something else than results
 
 Pair = tuple[str, str]
 """A premise and a hypothesis."""
 
 
 class _Premise(NamedTuple):
-    source: str  # the chunk's id, or its position from 1
+    source: str  # what a claim calls the chunk
     text: str
 
 
@@ -68,10 +66,11 @@ class Entailment(Judge):
     judge = Entailment(deberta)
     ```
 
-    The scorer is called with a list of pairs `(premise, hypothesis)` and returns one result for each, in order, in a
-    list or anything that can be iterated over, such as a numpy array. A result is a mapping with the probabilities
-    `entailment`, `contradiction` and, if it likes, `neutral`, in upper or lower case; or one number, the probability of
-    support, as consistency models give it. A statement is unknown, never supported, if one of its results is anything
+    The scorer is called with a list of pairs `(premise, hypothesis)` and returns one result for each, in order: a
+    list, a tuple, an iterator, or an array of one dimension, such as numpy's. Whatever else can be iterated over, such
+    as a table by its columns, is none of these. A result is a mapping with the probabilities `entailment`,
+    `contradiction` and, if it likes, `neutral`, in upper or lower case; or one number, the probability of support, as
+    consistency models give it. A statement is unknown, never supported, if one of its results is anything
     else, or is not from 0 to 1, or if the scorer raised; and so are all statements of a call that returned too few
     results or too many. The calls for one answer run side by side: a plain scorer is called from several threads, and
     one that can't bear that holds a lock.
@@ -173,7 +172,7 @@ class Entailment(Judge):
         callee = as_callee(self.scorer, "scorer")
         try:
             said: object = yield Call(callee, (pairs,), retry="asked")
-            if not is_iterable(said) or isinstance(said, _NO_LIST):
+            if not _is_results(said):
                 return [_malformed(f"{told(said)}, no list of results")] * len(numbers)
             results: list[object] = yield Call(Callee(_listed, None, callee.name), (said, len(numbers) + 1))
             if len(results) != len(numbers):
@@ -215,9 +214,9 @@ class Entailment(Judge):
 
 
 def _premises(chunks: Sequence[Chunk], size: int) -> Iterator[_Premise]:
-    for position, chunk in enumerate(chunks, start=1):
+    for name, chunk in zip(chunk_names(chunks), chunks, strict=True):
         for text in windows(chunk.text, size):
-            yield _Premise(chunk.id or str(position), text)
+            yield _Premise(name, text)
 
 
 def windows(text: str, size: int) -> Iterator[str]:
@@ -240,6 +239,15 @@ def windows(text: str, size: int) -> Iterator[str]:
         yield text[found[begin].start : found[end - 1].end]
         shares = end < len(found) and found[end].end - found[end - 1].start <= size
         begin = end - 1 if shares else end
+
+
+def _is_results(said: object) -> TypeGuard[Iterable[object]]:
+    """Whether it is one result after the other; a table iterates over its columns, and a buffer over its bytes."""
+    if isinstance(said, memoryview):
+        return False
+    if is_sequence(said) or isinstance(said, Iterator):
+        return True
+    return get(said, "ndim") == 1 and not has(said, "columns") and is_iterable(said)
 
 
 def _listed(results: Iterable[object], most: int) -> list[object]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from groundguard.errors import UsageError
+from groundguard.errors import UsageError, told
 from groundguard.flow.steps import Flow
 from groundguard.judges import prompts, verdicts
 from groundguard.judges.base import Judge, fingerprint
-from groundguard.judges.window import Part, Window, checked_window, judged_in_parts, parts, too_long
-from groundguard.models import Model, Prompt, as_model
+from groundguard.judges.window import Part, Window, checked_window, divided, judged_in_parts, too_long
+from groundguard.models import Model, Prompt, Reply, as_model
 from groundguard.records import Exchange, Verdict
 
 
@@ -48,6 +48,8 @@ class FactCheck(Judge):
         object.__setattr__(self, "window", checked_window(window))
         if not isinstance(instructions, str):
             raise UsageError(f"instructions are a text that says what to check, not {type(instructions).__name__}")
+        if not isinstance(constrained, bool):
+            raise UsageError(f"constrained is True or False; got {told(constrained)}")
         if constrained:
             self.model.check_schema(prompts.VERDICT_SCHEMA)
 
@@ -75,7 +77,7 @@ class FactCheck(Judge):
             model=self.model.name,
             settings=dict(self.model.settings),
             constrained=self.constrained,
-            **({} if self.window is None else {"window": [self.window, prompts.CONTRADICTION]}),
+            **({} if self.window is None else {"window": [self.window.settings, prompts.CONTRADICTION]}),
         )
 
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
@@ -87,7 +89,7 @@ class FactCheck(Judge):
         def contradicts(part: Part) -> Prompt:
             return prompts.contradiction(exchange, part, constrained=self.constrained)
 
-        found = parts(exchange, self.window, supports)
+        found = yield from divided(exchange, self.window, supports)
         if found is None:
             return too_long(self.window)
         if len(found) == 1:
@@ -102,12 +104,15 @@ class FactCheck(Judge):
         if self.window is not None and not self.window.holds(prompt):
             return too_long(self.window)
         reply = yield from self.model.reply(prompt, prompts.VERDICT_SCHEMA if self.constrained else None)
+        if self.window is not None and self.window.overflowed(reply.usage):
+            return self._told(too_long(self.window), reply)
         reading = verdicts.read(reply, prompt, verdicts.constrained if self.constrained else verdicts.literal)
-        return Verdict(
-            reading.decision,
-            reading.reason,
-            raw=reading.raw,
-            detail=reading.detail,
+        said = Verdict(reading.decision, reading.reason, raw=reading.raw, detail=reading.detail)
+        return self._told(said, reply)
+
+    def _told(self, verdict: Verdict, reply: Reply) -> Verdict:
+        return replace(
+            verdict,
             prompt_version=self.prompt_version,
             prompt_hash=self.prompt_hash,
             model=reply.model,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from groundguard.errors import UsageError, told
-from groundguard.records import Claim, Decision, Reason
+from groundguard.records import Chunk, Claim, Decision, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,21 @@ def weigh(claims: Sequence[Claim], threshold: float, failure: Reason = Reason.VE
     if (supported + unknown) / asked < threshold:
         return Weighed(Decision.UNSUPPORTED, Reason.UNSUPPORTED, score)
     return Weighed(Decision.UNKNOWN, failure, score)
+
+
+def chunk_names(chunks: Sequence[Chunk]) -> tuple[str, ...]:
+    """What a claim calls the chunks that support it.
+
+    Args:
+        chunks: All chunks of the exchange, in order.
+
+    Returns:
+        One name for each: their ids if every chunk has one and no two are the same; else the positions of all, from 1.
+        An id can't pass for a position, since the two never stand side by side.
+    """
+    ids = tuple(chunk.id for chunk in chunks if chunk.id)
+    distinct = len(set(ids)) == len(chunks)
+    return ids if distinct else tuple(str(position) for position in range(1, len(chunks) + 1))
 
 
 def checked_share(value: object, name: str) -> float:

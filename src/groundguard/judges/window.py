@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 from groundguard.errors import UsageError, told
-from groundguard.flow.steps import Flow, Together
-from groundguard.judges.base import settled
+from groundguard.flow.steps import Flow, Together, as_callee, name_of
+from groundguard.judges.base import aside, settled
 from groundguard.judges.prompts import Passage, encoded, numbered
 from groundguard.judges.statements import statements
 from groundguard.models.base import Prompt
-from groundguard.records import Decision, Exchange, Reason, Verdict, total_usage
+from groundguard.records import Decision, Exchange, Reason, Usage, Verdict, total_usage
 
 Part = tuple[Passage, ...]
 """Some of the passages, each with its number among all of them; a long one may stand in several parts."""
 
 
+_WORD = re.compile(" ?[A-Za-z][a-z]*")
+
+
 def estimated_tokens(text: str) -> int:
-    """A cautious guess without a tokenizer: one token for three ASCII characters, two for any other character."""
-    others = sum(not character.isascii() for character in text)
-    return -(-(len(text) - others) // 3) + 2 * others
+    """A cautious guess without a tokenizer.
+
+    One token for every three letters of a word, one for every other ASCII character but the space before a word, and
+    one for every byte that any other character has in UTF-8, as byte-level tokenizers have at most; and an eighth more.
+    """
+    words = _WORD.findall(text)
+    alone = len(text.encode("utf-8", "surrogatepass")) - sum(map(len, words))
+    total = alone + sum(-(-len(word.lstrip()) // 3) for word in words)
+    return total + total // 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +40,19 @@ class Window:
     """How much a judge's model can read at once.
 
     Evidence that doesn't fit is judged in several calls, each over as many whole chunks as fit; a chunk that is longer
-    than that is divided between sentences, and two neighbouring parts of it share one. Where even that doesn't fit, or
-    with `split=False`, the verdict is UNKNOWN with the reason `judge_truncated`: a prompt is never cut in silence.
+    than that is divided between sentences, and two neighbouring parts of it share one where there is room. What a
+    sentence further away says about it, such as that all of it is a quotation, no part can know. Where nothing fits, or
+    with `split=False`, the verdict is UNKNOWN with the reason `judge_truncated`: a prompt is never cut in silence. So
+    it is if the server reports as many tokens as the window has, or more: then it may have cut the prompt.
 
     Args:
-        tokens: How many tokens a prompt may have; leave room for the reply.
+        tokens: How many tokens a prompt may have; leave room for the reply, and for what the server adds.
         split: Whether to judge in parts.
         count: From a text to its number of tokens, such as a tokenizer's `lambda text: len(encoding.encode(text))`. By
-            default a cautious guess.
+            default `estimated_tokens`, a guess that is cautious on prose and code.
 
     Raises:
-        UsageError: if `tokens` is no whole number above 0, or `count` no function.
+        UsageError: if `tokens` is no whole number above 0, `split` no truth value, or `count` no plain function.
     """
 
     tokens: int
@@ -49,9 +62,21 @@ class Window:
     def __post_init__(self) -> None:
         given: object = self.tokens
         if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-            raise UsageError(f"Window needs the tokens of a prompt, a whole number above 0; got {told(given)}")
-        if not callable(self.count):
-            raise UsageError(f"Window's count is a function from a text to its tokens; got {told(self.count)}")
+            got = given if isinstance(given, int) and not isinstance(given, bool) else told(given)
+            raise UsageError(f"Window needs the tokens of a prompt, a whole number above 0; got {got}")
+        if not isinstance(self.split, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"Window's split is True or False; got {told(self.split)}")
+        if as_callee(self.count, "count of a Window", arguments=1).plain is None:
+            raise UsageError("Window's count is a plain function from a text to its tokens, not an async one")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What shapes a verdict, for fingerprints; of `count`, only the name."""
+        return {"tokens": self.tokens, "split": self.split, "count": name_of(self.count)}
+
+    def overflowed(self, usage: Usage | None) -> bool:
+        """Whether the server reports so many tokens that it may have cut the prompt."""
+        return usage is not None and usage.input_tokens is not None and usage.input_tokens >= self.tokens
 
     def holds(self, prompt: Prompt) -> bool:
         """Whether a prompt fits."""
@@ -86,6 +111,13 @@ def parts(exchange: Exchange, window: Window | None, frame: Callable[[Part], Pro
     pieces = [piece for passage in whole for piece in _pieces(passage, room, window.count)]
     packed = list(_packed(pieces, room, window.count))
     return packed if packed and all(window.holds(frame(part)) for part in packed) else None
+
+
+def divided(exchange: Exchange, window: Window | None, frame: Callable[[Part], Prompt]) -> Flow[list[Part] | None]:
+    """`parts`, as a call where there is something to count."""
+    if window is None:
+        return [numbered(exchange.chunks)]
+    return (yield from aside(parts, exchange, window, frame))
 
 
 def folded(decisions: Iterable[Decision | None]) -> Decision | None:

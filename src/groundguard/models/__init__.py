@@ -21,7 +21,7 @@ def as_model(model: object) -> Model:
         model: `"openai:name"`, an `OpenAIModel`, a LangChain chat model, or a function from prompt to text.
 
     Raises:
-        UsageError: if it is none of these.
+        UsageError: if it is none of these, such as a judge.
     """
     if isinstance(model, Model):
         return model
@@ -31,6 +31,8 @@ def as_model(model: object) -> Model:
         from groundguard.models.langchain import LangChainModel  # noqa: PLC0415  # langchain_core loads where it is used
 
         return LangChainModel(model)
+    if all(hasattr(type(model), name) for name in ("flow", "fingerprint")):
+        raise UsageError(f"a judge asks a model and is none: give the model itself; got {told(model)}")
     if callable(model) and not isinstance(model, type):
         return FunctionModel(model)
     raise UsageError(

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from groundguard.errors import UsageError, told
+from groundguard.fields import exact, is_sequence, member
+from groundguard.foreign import is_iterable
 from groundguard.policy.feedback import Feedback
 from groundguard.records import Response, Status
 
@@ -50,7 +52,7 @@ class Revision:
         removed: What was cut from the old text to make the new one.
 
     Raises:
-        UsageError: if policy or revised is neither.
+        UsageError: if any of these is not what it should be.
     """
 
     policy: Policy
@@ -61,6 +63,16 @@ class Revision:
         object.__setattr__(self, "policy", as_policy(self.policy))
         if not isinstance(self.revised, (str, Feedback)):
             raise UsageError(f"a revision is a text to judge or a Feedback for the generator; got {told(self.revised)}")
+        object.__setattr__(self, "removed", _as_texts(self.removed))
+
+
+def _as_texts(removed: object) -> tuple[str, ...]:
+    if not is_sequence(removed):
+        raise UsageError(f"what a revision `removed` is a tuple of texts; got {told(removed)}")
+    for each in removed:
+        if not isinstance(each, str):
+            raise UsageError(f"what a revision `removed` is a tuple of texts; got {told(each)} in it")
+    return tuple(map(exact, removed))
 
 
 def as_policy(policy: Any) -> Policy:
@@ -69,15 +81,25 @@ def as_policy(policy: Any) -> Policy:
         return policy
     if isinstance(policy, type) and issubclass(policy, Policy):
         raise UsageError(f"a policy is a value, not a class: write {policy.__name__}(...)")
-    raise UsageError(f"a policy is a value: Return(), Raise() or Replace('…'); got {told(policy)}")
+    raise UsageError(
+        "a policy is a value: Return(), Raise(), Replace(text), Regenerate(times, then) or Prune(then);"
+        f" got {told(policy)}"
+    )
 
 
 def as_statuses(on: Iterable[Status]) -> frozenset[Status]:
     """Check what a policy was given as the statuses to act on; raises `UsageError` if it can't act on them."""
-    try:
-        statuses = frozenset(map(Status, [on] if isinstance(on, str) else on))
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"`on` is a set of statuses, such as {{Status.UNGROUNDED}}: {error}") from error
+    given: object = on
+    if not is_iterable(given):
+        raise UsageError(f"`on` is a set of statuses, such as {{Status.UNGROUNDED}}; got {told(given)}")
+    statuses = frozenset(map(_as_status, [given] if isinstance(given, str) else given))
     if not statuses or Status.ANSWERED in statuses:
         raise UsageError("`on` names at least one status, and `answered` is not one to act on")
     return statuses
+
+
+def _as_status(each: object) -> Status:
+    status = member(Status, each)
+    if status is None:
+        raise UsageError(f"`on` is a set of statuses, each one of {', '.join(Status)}; got {told(each)} that is none")
+    return status

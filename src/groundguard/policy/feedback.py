@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundguard.fields import collect, expect
+from groundguard.fields import choose, collect, expect
 from groundguard.judges.prompts import encoded
 from groundguard.records import JUDGE_FAILURES, Claim, Decision, Reason, Response
 
@@ -29,7 +29,7 @@ class Feedback:
     def __post_init__(self) -> None:
         expect(self, str, "answer")
         collect(self, Claim, "claims")
-        object.__setattr__(self, "reason", Reason(self.reason))
+        choose(self, Reason, "reason")
 
     def __str__(self) -> str:
         if self.reason is Reason.EMPTY_ANSWER:

@@ -1,20 +1,33 @@
 import asyncio
 import functools
 import itertools
+import threading
 import warnings
 
 import pytest
 
 from groundguard.errors import GroundguardWarning, UsageError
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Call, Callee
+from groundguard.flow.steps import Call, Callee, Emit
 from groundguard.guard import Guard
-from groundguard.judges import FactCheck, FunctionJudge, Judge, as_judge, fingerprint, judged
+from groundguard.judges import (
+    Cascade,
+    Claims,
+    FactCheck,
+    FunctionJudge,
+    Judge,
+    Majority,
+    Window,
+    as_judge,
+    fingerprint,
+    judged,
+)
 from groundguard.models import Reply
 from groundguard.policy import as_policy
 from groundguard.records import Chunk, Claim, Decision, Exchange, Reason, Status, Usage, Verdict
 from groundguard.retry import Retry
 from groundguard.testing import ScriptedJudge, ScriptedModel
+from support.exchange import stuck
 
 EXCHANGE = Exchange("What voltage?", (Chunk("It runs on 12 volts."),), "12 volts.")
 
@@ -541,3 +554,63 @@ def test_where_warnings_are_errors_a_notice_is_raised_and_is_no_verdict():
         with pytest.raises(GroundguardWarning, match="rough judge"):
             guard.check("?", answer="12 volts.", chunks=["12 volts"])
         assert guard.check("?", answer="12 volts.", chunks=["12 volts"]).status is Status.ANSWERED
+
+
+@pytest.mark.parametrize(
+    "compose", [Majority, lambda judge: Cascade(judge, lambda _: True)], ids=["majority", "cascade"]
+)
+def test_where_warnings_are_errors_the_notice_of_a_member_is_raised_too(compose):
+    guard = Guard(compose(WithNotice(True, name="a member")))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(GroundguardWarning, match="a member is a rough judge"):
+            guard.check("?", answer="12 volts.", chunks=["12 volts"])
+
+
+class Emits(ScriptedJudge):
+    def flow(self, exchange):
+        yield Emit("a piece of its own")
+        return Verdict(Decision.SUPPORTED)
+
+
+def test_a_judge_hands_out_no_pieces():
+    verdict = Emits(True)(EXCHANGE)
+    assert (verdict.decision, verdict.reason) == (Decision.UNKNOWN, Reason.JUDGE_ERROR)
+    assert verdict.detail == "a judge hands out a verdict, and no pieces"
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda guard: Guard(guard), lambda guard: Majority(guard)], ids=["guard", "majority"]
+)
+def test_a_guard_is_no_judge(wrong):
+    with pytest.raises(UsageError, match=r"a guard is no judge: hand over the one that it asks, guard\.judge"):
+        wrong(Guard(ScriptedJudge(True)))
+
+
+def test_somebody_elses_detail_is_not_quoted_in_a_warning():
+    said = Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED, detail="it returned a secret", prompt_version="1")
+    messages, _ = told(as_judge(lambda exchange: said))
+    assert len(messages) == 1
+    assert "secret" not in messages[0]
+
+
+@malformed
+def test_what_is_computed_aside_blocks_no_loop():
+    threads = []
+
+    def count(text):
+        threads.append(threading.current_thread().name)
+        return len(text) // 4
+
+    judges = [kind(ScriptedModel("yes"), window=Window(9_000, count=count)) for kind in (FactCheck, Claims)]
+    for judge in judges:
+        threads.clear()
+        asyncio.run(Guard(judge).acheck("?", answer="12 volts.", chunks=["12 volts"]))
+        assert threads[0] == "groundguard-call"
+
+
+def test_a_deadline_ends_what_is_computed_aside():
+    with stuck() as event:
+        judge = FactCheck(ScriptedModel("yes"), window=Window(9_000, count=lambda text: event.wait() and 1))
+        response = Guard(judge, timeout=0.05).check("?", answer="12 volts.", chunks=["12 volts"])
+        assert response.reason is Reason.JUDGE_TIMEOUT

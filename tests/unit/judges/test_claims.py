@@ -60,7 +60,7 @@ def test_every_statement_gets_its_verdict_in_one_call(door):
     verdict = door.call(judge.acall if door.is_async else judge, LAMP)
     assert verdict.claims == (
         Claim("Hello!", None, 0, 6),
-        Claim("The lamp is blue.", YES, 7, 24, chunk_ids=("doc-1", "2")),
+        Claim("The lamp is blue.", YES, 7, 24, chunk_ids=("3", "1", "2")),
         Claim("It costs 20 euros.", NO, 25, 43),
     )
     assert (verdict.decision, verdict.reason, verdict.score) == (NO, Reason.UNSUPPORTED, 0.5)
@@ -156,6 +156,26 @@ def test_lists_that_are_empty_short_long_or_shifted(reply, decision, known, deta
     assert verdict.detail == detail
 
 
+@pytest.mark.parametrize(
+    ("ids", "named"),
+    [
+        (("a", "b", "c"), ("c", "a")),
+        (("2", "3", "1"), ("1", "2")),
+        (("a", None, "c"), ("3", "1")),
+        (("2", None, "1"), ("3", "1")),
+        (("a", "b", "a"), ("3", "1")),
+        (("a", "", "c"), ("3", "1")),
+        ((None, None, None), ("3", "1")),
+    ],
+)
+def test_chunks_are_named_by_their_ids_only_where_every_one_has_its_own(ids, named):
+    chunks = tuple(Chunk(chunk.text, id=each) for chunk, each in zip(LAMP.chunks, ids, strict=True))
+    verdict = Claims(ScriptedModel(verdicts(("yes", [3, 1, 3]), "none", "none")))(
+        dataclasses.replace(LAMP, chunks=chunks)
+    )
+    assert verdict.claims[0].chunk_ids == named
+
+
 # Several calls.
 
 
@@ -210,6 +230,51 @@ def test_a_call_that_fails_leaves_the_others_their_verdicts(door, fault, reason,
     assert (verdict.usage, verdict.model) == (Usage(2_000, 10), "served")
     lenient = dataclasses.replace(judge, threshold=0.6)(sentences(6))
     assert (lenient.decision, lenient.reason, lenient.error_type) == (YES, Reason.SUPPORTED, None)
+
+
+@both_doors
+@pytest.mark.parametrize(("count", "most", "calls"), [(4, 4, 2), (5, 4, 0), (4_000, 400, 0)])
+def test_of_an_answer_with_too_many_claims_nothing_is_judged(door, count, most, calls):
+    judge = Claims(reading(lambda _: "yes"), per_call=2, most=most)
+    verdict = door.call(judge.acall if door.is_async else judge, sentences(count))
+    assert verdict.calls == calls
+    if calls:
+        assert (verdict.decision, len(verdict.claims)) == (YES, count)
+    else:
+        assert (verdict.decision, verdict.reason, verdict.score) == (UNKNOWN, Reason.JUDGE_ERROR, None)
+        assert verdict.claims == ()
+        assert verdict.detail.startswith(f"{count} claims, and {most} are judged at most: raise `most`")
+
+
+def test_four_hundred_claims_are_the_most_unless_told_otherwise():
+    assert Claims(reading(lambda _: "yes"))(sentences(400)).decision is YES
+    assert Claims(reading(lambda _: "yes"))(sentences(401)).reason is Reason.JUDGE_ERROR
+    assert Claims(reading(lambda _: "yes"), most=401)(sentences(401)).decision is YES
+
+
+@pytest.mark.parametrize(
+    ("extraction", "told"),
+    [
+        (claims(*((1, f"The policy covers pipe {number}") for number in range(40_000))), "40000 claims, and 400"),
+        (claims(*((1, f"The policy covers pipe {number}") for number in range(400))), "401 claims, and 400"),
+    ],
+    ids=["drawn", "drawn and lost"],
+)
+def test_an_extraction_that_draws_too_many_claims_costs_no_other_call(extraction, told):
+    model = ScriptedModel(extraction, verdicts("yes"))
+    verdict = Claims(model, extract="model")(POLICY)
+    assert (verdict.decision, verdict.reason, verdict.calls) == (UNKNOWN, Reason.JUDGE_ERROR, 1)
+    assert verdict.detail.startswith(told)
+    assert verdict.raw == extraction
+    assert len(model.prompts) == 1
+
+
+@pytest.mark.parametrize("extract", ["local", "model"])
+def test_an_answer_with_too_many_statements_is_not_even_sent_to_the_extraction(extract):
+    model = ScriptedModel(verdicts("yes"))
+    answer = "\n".join(f"- Lamp {number} is blue." for number in range(4_000))
+    verdict = Claims(model, extract=extract)(Exchange("?", (Chunk("Passage."),), answer))
+    assert (verdict.reason, verdict.calls, model.prompts) == (Reason.JUDGE_ERROR, 0, [])
 
 
 def test_the_reason_is_that_of_the_first_call_that_failed():
@@ -431,6 +496,12 @@ def test_schemas_are_as_strict_as_servers_demand(schema):
         ({"per_call": True}, "per_call"),
         ({"per_call": 2.0}, "per_call"),
         ({"per_call": "20"}, "per_call"),
+        ({"most": 0}, "most, the most claims of one answer, is a whole number above 0; got 0"),
+        ({"most": -1}, "most"),
+        ({"most": True}, "most.* got a bool"),
+        ({"most": 2.5}, "most.* got 2.5"),
+        ({"most": None}, "most.* got a NoneType"),
+        ({"most": "400"}, "most.* got a str"),
     ],
 )
 def test_options_out_of_range_are_refused(options, told):
@@ -463,10 +534,11 @@ def test_the_fingerprint_covers_whatever_shapes_the_verdict():
         Claims(model, constrained=False),
         Claims(model, instructions="Other."),
         Claims(model, per_call=5),
+        Claims(model, most=5),
         Claims(WithSettings("x", temperature=0)),
         Claims(WithSettings("x", temperature=1)),
     ]
-    assert len({judge.fingerprint for judge in (base, *others)}) == 9
+    assert len({judge.fingerprint for judge in (base, *others)}) == 10
     assert Claims(ScriptedModel("y"), constrained=True, threshold=1).fingerprint == base.fingerprint
     hashes = {judge.prompt_hash for judge in (base, *others)}
     assert hashes == {base.prompt_hash, *(others[at].prompt_hash for at in (2, 3, 4))}

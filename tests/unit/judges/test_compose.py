@@ -323,6 +323,8 @@ def test_judges_of_judges_are_values():
     cascade = dataclasses.replace(Cascade(one, other), yes_at=0.9)
     assert cascade == Cascade(one, other, yes_at=0.9)
     assert dataclasses.replace(Majority(one), of=5).seats == (one,) * 5
+    assert dataclasses.replace(Majority(one, other)) == Majority(one, other) == Majority([one, other])
+    assert Majority(one, other, one).seats == (one, other, one)
     with pytest.raises(dataclasses.FrozenInstanceError):
         cascade.no_at = 0.1
 
@@ -343,6 +345,12 @@ def test_judges_of_judges_are_values():
         (lambda: Majority("openai:x"), "not a string"),
         (lambda: Majority([says(YES), 5]), "got a int"),
         (lambda: Majority([]), "at least 2 judges; got 0"),
+        (lambda: Majority({says(YES), says(NO)}), "a list or tuple of judges; got a set"),
+        (lambda: Majority(each for each in [says(YES)]), "a list or tuple of judges; got a generator"),
+        (lambda: Majority({"CANARY": says(YES)}), "a list or tuple of judges; got a dict"),
+        (lambda: Majority(says(YES), says(NO), of=2), "leave `of` out"),
+        (lambda: Majority(says(YES), "openai:x"), "not a string"),
+        (lambda: Majority([says(YES), says(NO)], says(YES)), "got a list"),
         (lambda: Majority([says(YES)]), "at least 2 judges; got 1"),
         (lambda: Majority([says(YES), says(NO)], of=2), "leave `of` out"),
         (lambda: Majority(says(YES), of=1), "number of seats, 2 or more; got 1"),

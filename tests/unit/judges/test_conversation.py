@@ -228,6 +228,14 @@ def test_a_wrong_option_is_a_usage_error(options):
         Conversation(ScriptedModel("x"), **options)
 
 
+@pytest.mark.parametrize("options", [{"extract": "SECRET"}, {"extract": None}, {"constrained": "SECRET"}], ids=str)
+def test_a_wrong_option_is_named_as_it_was_written(options):
+    with pytest.raises(UsageError, match=f"^{next(iter(options))} is ") as raised:
+        Conversation(ScriptedModel("x"), **options)
+    assert "Claims" not in str(raised.value)
+    assert "SECRET" not in str(raised.value)
+
+
 def test_a_function_cant_be_told_a_schema():
     with pytest.raises(UsageError, match="a plain function can't be told a JSON schema"):
         Conversation(FunctionModel(lambda prompt: "x"), constrained=True)

@@ -263,6 +263,12 @@ def test_options_out_of_range_are_a_usage_error(option, value):
         Decide(Scripted(lines=[]), **{option: value})
 
 
+@pytest.mark.parametrize(("value", "got"), [(0, "0"), (-1, "-1"), (2.5, "2.5"), (True, "a bool"), ("many", "a str")])
+def test_a_number_out_of_range_is_shown(value, got):
+    with pytest.raises(UsageError, match=f"per_call is a whole number of questions above 0; got {got}$"):
+        Decide(Scripted(lines=[]), per_call=value)
+
+
 def test_a_chat_model_is_no_decision_model():
     with pytest.raises(UsageError, match="BaseDecisionModel"):
         Decide("openai:gpt")

@@ -97,7 +97,9 @@ def test_a_result_and_what_it_comes_to(door, result, decision):
 def test_each_statement_is_held_against_each_passage():
     scorer = Scorer({("red", "red"): nli(0.9), ("12 volts", "12"): nli(0.8)})
     verdict = judge(
-        "The lamp is red. It needs 12 volts.", ["The lamp is red.", Chunk("It runs on 12 volts.", id="b")], scorer
+        "The lamp is red. It needs 12 volts.",
+        [Chunk("The lamp is red.", id="a"), Chunk("It runs on 12 volts.", id="b")],
+        scorer,
     )
     assert scorer.calls == [
         [
@@ -108,7 +110,7 @@ def test_each_statement_is_held_against_each_passage():
         ]
     ]  # fmt: skip
     assert [(claim.text, claim.decision, claim.score, claim.chunk_ids) for claim in verdict.claims] == [
-        ("The lamp is red.", YES, 0.9, ("1",)),
+        ("The lamp is red.", YES, 0.9, ("a",)),
         ("It needs 12 volts.", YES, 0.8, ("b",)),
     ]
     assert [(claim.start, claim.end) for claim in verdict.claims] == [(0, 16), (17, 35)]
@@ -118,7 +120,7 @@ def test_each_statement_is_held_against_each_passage():
 def test_the_best_passage_counts_and_all_that_support_are_named():
     scorer = Scorer({("one", "red"): nli(0.6), ("two", "red"): nli(0.9), ("three", "red"): nli(0.4)})
     claim = judge("It is red.", ["one", "two", "three", Chunk("two again", id="2")], scorer).claims[0]
-    assert (claim.score, claim.chunk_ids, claim.missing) == (0.9, ("1", "2"), ())
+    assert (claim.score, claim.chunk_ids, claim.missing) == (0.9, ("1", "2", "4"), ())
 
 
 def test_a_contradiction_in_any_passage_vetoes():
@@ -128,7 +130,7 @@ def test_a_contradiction_in_any_passage_vetoes():
     claim = verdict.claims[0]
     assert (verdict.decision, verdict.reason, verdict.score) == (NO, Reason.UNSUPPORTED, 0.0)
     assert (claim.decision, claim.score, claim.chunk_ids) == (NO, 0.99, ("1",))
-    assert claim.missing == ("contradicted by x", "contradicted by 3", "contradicted by 4")
+    assert claim.missing == ("contradicted by 2", "contradicted by 3", "contradicted by 4")
     assert judge("It is red.", chunks, scorer, contradiction=0.9).decision is YES
 
 
@@ -397,6 +399,88 @@ def test_results_of_another_number_or_kind_make_every_claim_of_the_call_unknown(
     assert (verdict.decision, verdict.reason) == (SILENT, Reason.VERDICT_MALFORMED)
     assert [claim.decision for claim in verdict.claims] == [SILENT, SILENT]
     assert verdict.detail.startswith("it returned ")
+
+
+class Frame:
+    """A table: iterates over the names of its columns, as pandas' and polars' do."""
+
+    ndim = 2
+    columns = (1, 0)
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __len__(self):
+        return len(self.rows)
+
+
+class Line:
+    """An array of one dimension."""
+
+    ndim = 1
+
+    def __init__(self, values):
+        self.values = values
+
+    def __iter__(self):
+        return iter(self.values)
+
+
+class Labelled(Line):
+    columns = ("support",)
+
+
+class Nested(Line):
+    ndim = 2
+
+
+class Bare(Line):
+    ndim = None
+
+
+@malformed
+@pytest.mark.parametrize(
+    "results",
+    [
+        Frame([[0.9, 0.1]] * 2),
+        Labelled([1.0, 1.0]),
+        Nested([1.0, 1.0]),
+        Bare([1.0, 1.0]),
+        range(1, 3),
+        range(2),
+        bytearray(b"\x01\x01"),
+        memoryview(b"\x01\x01"),
+        {1: 1.0, 2: 1.0}.values(),
+        type("Unending", (), {"ndim": 1, "__getitem__": lambda self, place: 1.0})(),
+    ],
+    ids=lambda results: type(results).__name__,
+)
+@both_doors
+def test_what_can_be_iterated_over_and_is_no_list_of_results_supports_nothing(door, results):
+    verdict = check(door, Entailment(door.function(lambda pairs: results)), "It is red. It is big.").verdict
+    assert (verdict.decision, verdict.reason) == (SILENT, Reason.VERDICT_MALFORMED)
+    assert [claim.decision for claim in verdict.claims] == [SILENT, SILENT]
+    assert verdict.detail == f"it returned a {type(results).__name__}, no list of results"
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter, Line, lambda results: (each for each in results)])
+@both_doors
+def test_results_come_in_a_list_a_tuple_an_iterator_or_an_array_of_one_dimension(door, kind):
+    verdict = check(door, Entailment(door.function(lambda pairs: kind([1.0, 0.1]))), "It is red. It is big.").verdict
+    assert [claim.decision for claim in verdict.claims] == [YES, NO]
+
+
+@malformed
+def test_an_array_of_numpy_has_one_dimension():
+    numpy = pytest.importorskip("numpy")
+    verdicts = [
+        judge("It is red. It is big.", ["Yes."], lambda pairs, shape=shape: numpy.full(shape, 0.9)).decision
+        for shape in ((2,), (2, 1), (2, 2), ())
+    ]
+    assert verdicts == [YES, SILENT, SILENT, SILENT]
 
 
 @malformed

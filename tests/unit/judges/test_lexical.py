@@ -453,6 +453,66 @@ KEPT = [
 ]  # fmt: skip
 
 
+# Signs before a number, crosses beside a sentence, numbers that are names, letters that stand for things.
+CHANGED += [
+    ("It needs \u2260 12 volts.", "It needs 12 volts."),
+    ("It needs 12 volts.", "It needs \u226012 volts."),
+    ("It needs 12 volts.", "It needs \u274c12 volts here."),
+    ("It needs >= 12 volts.", "It needs <= 12 volts."),
+    ("It needs > 12 volts.", "It needs \u2265 12 volts."),
+    ("It needs \u2260 5 and 12 volts.", "It needs \u2260 5 and \u2260 12 volts."),
+    ("It needs \u2265 12 volts.", "It needs \u2265 5 volts and 12 volts."),
+    ("It needs \u2265 12 mm.", "It needs \u2265 12 cm."),
+    ("It costs \u2264\u20ac12.", "It costs \u20ac12."),
+    ("It costs \u226412 euros.", "It costs at least 12 euros."),
+    ("It costs >12 euros.", "It costs no more than 12 euros."),
+    ("It costs >12 euros.", "It costs not over 12 euros."),
+    ("It costs ~12 euros.", "It costs 12 euros."),
+    ("\u226012 volts", "It needs 12 volts."),
+    (">12 volts", "It needs 12 volts."),
+    ("not 12 volts", "It needs 12 volts."),
+    ("\u274c 12 volts", "It needs 12 volts."),
+    ("12 volts \u274c", "It needs 12 volts."),
+    ("The lamp is blue.", "\u274c The lamp is blue."),
+    ("The lamp is blue \U0001f44e", "The lamp is blue."),
+    ("The lamp is blue. \U0001f6ab\U0001f6ab", "The lamp is blue."),
+    ("\u26d4\u26d4 The lamp is blue.", "The lamp is blue."),
+    ("Use version 2.10.", "Use version 2.1."),
+    ("Use version 2.1.", "Use version 2.10."),
+    ("Section 5.10 applies.", "Section 5.1 applies."),
+    ("Y is greater than X.", "X is greater than Y."),
+    ("Y beats X.", "X beats Y in most games."),
+]  # fmt: skip
+KEPT += [
+    ("It needs \u226012 volts.", "It needs != 12 volts."),
+    ("It needs 5 volts.", "It needs 5 volts, \u2260 12 volts."),
+    ("It needs !=12 volts here.", "It needs \u2260 12 volts and hums here."),
+    ("It needs \u2265 12 volts.", "It needs \u2265 12 volts in summer."),
+    ("It needs >=12 V.", "It needs \u2265 12 volts in summer."),
+    ("It needs \u2265 1.2 cm.", "It needs \u2265 12 mm in summer."),
+    ("It needs \u2265 12 volts.", "It needs at least 12 volts."),
+    ("It needs \u2265 12 volts.", "It needs no less than 12 volts."),
+    ("It needs > 12 volts.", "It needs more than 12 volts."),
+    ("It costs \u2264\u20ac12.", "It costs up to \u20ac12."),
+    ("It costs ~12 euros.", "It costs about 12 euros."),
+    ("It costs \u224812 euros.", "It costs ~12 euros."),
+    ("It needs 12 \u00b1 1 volts.", "It needs 12 \u00b1 1 volts in summer."),
+    ("> It needs\n> 12 volts.", "It needs 12 volts."),
+    ("> > It needs 12 volts.", "It needs 12 volts."),
+    ("It needs<br>12 volts.", "It needs 12 volts."),
+    ("It needs -> 12 volts.", "It needs 12 volts."),
+    ("The need => 12 volts.", "The need is 12 volts."),
+    ("\u2705 It needs 12 volts \U0001f44d", "It needs 12 volts."),
+    ("\u274c The lamp is not blue.", "The lamp is not blue."),
+    ("\u274c The lamp is blue.", "The lamp is not blue."),
+    ("The multi\u2011layer board is green.", "The multi-layer board is green."),
+    ("Use 2.1.", "Use version 2.1."),
+    ("Use version 2.1.", "Use version 2.1 or version 2.10."),
+    ("X is greater than Y.", "X is greater than Y, as Euler knew."),
+    ("J. Smith wrote it.", "It was John Smith who wrote it."),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("answer", "chunk"), CHANGED)
 def test_a_number_a_name_or_a_negation_that_differs_is_unsupported(answer, chunk):
     verdict = judge("", answer, [chunk])
@@ -480,6 +540,13 @@ HOSTILE = [
     "| 0 " + "million " * 100_000,
     "| " + "[1," * 40_000,
     "| " + "1." * 100_000,
+    "| " + "-" * 100_000,
+    "| " + "= > " * 50_000,
+    ">" * 100_000,
+    "> " * 50_000,
+    "| lamp " + "\u274c" * 50_000,
+    "| " + "\u2260 12 \u274c lamp " * 4_000,
+    "| " + "version 1.10 " * 8_000,
     "| " + "1" * 500_000,
     f"```\n{WORD_LIKE}\n```",
     " ".join(f"{n} items" for n in range(5_000)),
@@ -515,7 +582,7 @@ def test_claims_say_which_statement_where_and_by_which_chunk():
     chunks = (Chunk("Nothing here."), Chunk(TRIAL, id="terms"), Chunk(LAMP), Chunk(TRIAL))
     lead, trial, lamp = Lexical()(Exchange("", chunks, answer)).claims
     assert lead == Claim("So:", None, 0, 3)
-    assert trial == Claim("The trial lasts 14 days.", Decision.SUPPORTED, 4, 28, ("terms", "4"), score=1.0)
+    assert trial == Claim("The trial lasts 14 days.", Decision.SUPPORTED, 4, 28, ("2", "4"), score=1.0)
     assert (lamp.decision, lamp.chunk_ids, lamp.missing) == (
         Decision.UNSUPPORTED,
         (),

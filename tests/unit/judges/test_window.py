@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundguard import Chunk, Decision, Exchange, Guard, Reason, Retry, Status
-from groundguard.errors import UsageError
+from groundguard.errors import GroundguardWarning, UsageError
 from groundguard.judges import FactCheck, Window
 from groundguard.judges.prompts import contradiction, fact_check, numbered
 from groundguard.judges.window import Part, estimated_tokens, folded, parts
@@ -53,7 +53,7 @@ class Reader(ScriptedModel):
             said = "perhaps"
         self.prompts.append(prompt)
         yield from ()
-        return Reply(said, "stop", usage=Usage(400, 1))
+        return Reply(said, "stop", usage=Usage(words(prompt.text), 1))
 
 
 def shown(model: Reader) -> list[list[int]]:
@@ -92,7 +92,7 @@ def test_support_in_any_part_is_support_and_the_others_are_asked_for_a_contradic
         Decision.UNSUPPORTED,
     ]
     assert verdict.members[3].detail == "no contradiction in this part"
-    assert verdict.usage == Usage(2000, 5)
+    assert verdict.usage == Usage(sum(words(prompt.text) for prompt in model.prompts), 5)
 
 
 def test_a_part_that_contradicts_vetoes() -> None:
@@ -255,22 +255,56 @@ def test_parts_are_folded_by_rank(decisions: list[Decision | None]) -> None:
 
 @given(st.text())
 def test_the_estimate_is_cautious(text: str) -> None:
-    assert estimated_tokens(text) >= len(text) / 3
-    assert estimated_tokens(text) <= 2 * len(text) + 1
+    size = len(text.encode("utf-8", "surrogatepass"))
+    assert size / 4 <= estimated_tokens(text) <= size * 9 / 8
 
 
 def test_the_estimate_of_known_texts() -> None:
-    assert [estimated_tokens(text) for text in ("", "yes", "four", "猫", "a猫")] == [0, 1, 2, 2, 3]
+    texts = ("", "yes", "four", "a b c", "12.5 %", "猫", "<td>\n", "word " * 8)
+    assert [estimated_tokens(text) for text in texts] == [0, 1, 2, 3, 6, 3, 4, 19]
 
 
 @pytest.mark.parametrize("tokens", [0, -1, 8.0, True, None, "8k"])
 def test_a_window_has_a_whole_number_of_tokens(tokens: Any) -> None:
-    with pytest.raises(UsageError, match="Window needs the tokens of a prompt"):
+    shown = tokens if type(tokens) is int else f"a {type(tokens).__name__}"
+    with pytest.raises(UsageError, match=f"Window needs the tokens of a prompt, .*; got {shown}"):
         Window(tokens)
 
 
+def test_a_window_splits_or_does_not() -> None:
+    with pytest.raises(UsageError, match="split is True or False; got a str"):
+        Window(8, split="no")  # type: ignore[arg-type]
+
+
+async def _count(text: str) -> int:
+    return len(text)
+
+
+@pytest.mark.parametrize("count", [_count, lambda: 3, lambda one, two: 3], ids=["async", "none", "two"])
+def test_a_windows_count_takes_one_text(count: Any) -> None:
+    with pytest.raises(UsageError, match=r"[Cc]ount"):
+        Window(8, count=count)
+
+
+@pytest.mark.parametrize(
+    ("reported", "reason"), [(899, Reason.SUPPORTED), (900, Reason.JUDGE_TRUNCATED), (2_003, Reason.JUDGE_TRUNCATED)]
+)
+def test_a_prompt_that_filled_the_window_may_have_been_cut(reported: int, reason: Reason) -> None:
+    model = ScriptedModel(Reply("yes", "stop", usage=Usage(reported, 1)))
+    response = Guard(FactCheck(model, window=Window(900))).check(QUESTION, answer=ANSWER, chunks=[LAMP])
+    assert response.reason is reason
+    assert response.usage == Usage(reported, 1)
+
+
+@pytest.mark.parametrize("window", [None, room_for(1, [LAMP, CORD])], ids=["whole", "in parts"])
+def test_a_malformed_reply_is_told_once_however_the_evidence_was_read(window: Window | None) -> None:
+    with pytest.warns(GroundguardWarning) as caught:
+        check(Reader(supports="volts", word="Yes."), window, [LAMP, LAMP])
+    assert ["equals yes after removing the final full stop" in str(each.message) for each in caught] == [True]
+
+
 def test_a_windows_count_is_a_function() -> None:
-    with pytest.raises(UsageError, match="count is a function from a text to its tokens; got a int"):
+    with pytest.raises(UsageError, match="the count of a Window must be a function"):
         Window(8, count=3)  # type: ignore[arg-type]
 
 
@@ -285,6 +319,7 @@ def test_the_window_belongs_to_the_fingerprint() -> None:
         FactCheck(model, window=window).fingerprint for window in (None, Window(8), Window(9), Window(8, split=False))
     }
     assert len(prints) == 4
+    assert FactCheck(model, window=Window(8, count=words)).fingerprint not in prints
     assert FactCheck(model, window=Window(8)).fingerprint == FactCheck(model, window=Window(8)).fingerprint
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import openai
@@ -12,8 +13,9 @@ from langchain_core.language_models import FakeListChatModel
 
 from groundguard import models
 from groundguard.errors import UsageError
+from groundguard.judges import Claims, Conversation, FactCheck, Lexical, Majority
 from groundguard.models import FunctionModel, OpenAIModel, as_model
-from groundguard.testing import ScriptedModel
+from groundguard.testing import ScriptedJudge, ScriptedModel
 
 
 def test_a_model_is_itself() -> None:
@@ -50,6 +52,31 @@ def test_a_name_without_the_environment_says_what_is_missing(monkeypatch: pytest
 def test_a_name_of_another_form_is_a_wiring_mistake(name: str) -> None:
     with pytest.raises(UsageError, match="a model's name reads 'openai:NAME'"):
         as_model(name)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: as_model(Lexical()),
+        lambda: FactCheck(FactCheck(ScriptedModel("yes"))),
+        lambda: Claims(Lexical()),
+        lambda: Conversation(Majority(Lexical())),
+        lambda: Claims(ScriptedJudge(True)),
+    ],
+)
+def test_a_judge_is_no_model(make: Callable[[], object]) -> None:
+    with pytest.raises(UsageError, match=r"a judge asks a model and is none: give the model itself; got a \w+$"):
+        make()
+
+
+def test_a_function_with_settings_of_its_own_is_still_a_model() -> None:
+    class Asking:
+        fingerprint = "mine"
+
+        def __call__(self, prompt: str) -> str:
+            return prompt
+
+    assert isinstance(as_model(Asking()), FunctionModel)
 
 
 @pytest.mark.parametrize("thing", [None, 7, object(), ScriptedModel, FunctionModel, [], b"x"], ids=repr)

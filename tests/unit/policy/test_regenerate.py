@@ -139,5 +139,5 @@ def test_feedback_is_a_checked_record_that_shows_no_text():
     for bad in ({"answer": None}, {"claims": ["x"]}):
         with pytest.raises(TypeError, match="must be"):
             Feedback(**{"answer": "x", "reason": Reason.UNSUPPORTED, **bad})
-    with pytest.raises(ValueError, match="no reason"):
+    with pytest.raises(ValueError, match=r"Feedback\.reason must be one of supported, .*, not a str"):
         Feedback("x", "no reason")

@@ -8,22 +8,23 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal
 
-from groundguard.errors import UsageError, told
 from groundguard.flow.steps import Flow
 from groundguard.judges import prompts as shared
-from groundguard.judges.base import Judge, asked, fingerprint
+from groundguard.judges.base import Judge, aside, asked, fingerprint
 from groundguard.judges.claims import prompts
 from groundguard.judges.claims.calls import Answers, Heard, hear
+from groundguard.judges.claims.coverage import COVERAGE_VERSION
 from groundguard.judges.claims.extraction import drawn, unjudged
+from groundguard.judges.claims.options import check_count, check_options, too_many
 from groundguard.judges.claims.parts import judged_by_part
 from groundguard.judges.claims.verdicts import UNSAID, Said, read_claims, read_verdicts
 from groundguard.judges.fact_check import FactCheck
 from groundguard.judges.prompts import numbered
-from groundguard.judges.scoring import checked_share, weigh
+from groundguard.judges.scoring import checked_share, chunk_names, weigh
 from groundguard.judges.statements import Statement, statements
-from groundguard.judges.window import Part, Window, checked_window, parts, too_long
+from groundguard.judges.window import Part, Window, checked_window, divided, too_long
 from groundguard.models import Model, Prompt, as_model
-from groundguard.records import Chunk, Claim, Decision, Exchange, Reason, Verdict, total_usage
+from groundguard.records import Claim, Decision, Exchange, Reason, Verdict, total_usage
 
 
 @dataclass(frozen=True, init=False)
@@ -41,7 +42,9 @@ class Claims(Judge):
     whole answer decides; then the score is None and the detail `no claims`.
 
     With `extract="model"` one call more, before the others, draws the claims; if it fails, the verdict is UNKNOWN. A
-    statement of which a word is lost in its claims, be it a number, a name or a negation, is judged as well.
+    statement of which something is lost in its claims, be it a word, a number, a sign, a negation or the order, is
+    judged as well, and so is one whose claims divide a clause, or only quote it: whatever isn't plainly covered. What
+    nobody can see is a claim about the wrong `it`.
 
     Args:
         model: `"openai:NAME"`, `OpenAIModel(client, "NAME")`, a LangChain chat model, or a function of the prompt.
@@ -51,6 +54,8 @@ class Claims(Judge):
             can. Without it, one Markdown code fence around the reply is taken off.
         instructions: What to check. The form of the reply and the frame around the data stay.
         per_call: How many claims one call judges at most; the calls run side by side.
+        most: The most claims of one answer. Of an answer that makes more, none is judged, and the verdict is UNKNOWN
+            with the reason `judge_error`: neither an answer nor an extraction can cost calls without end.
         window: How much the model can read at once: `Window(tokens=8_000)`. Longer evidence is read in parts, side by
             side: a claim is supported by any part, unless another one contradicts it. None sends everything at once.
 
@@ -64,6 +69,7 @@ class Claims(Judge):
     constrained: bool | None = field(default=None, kw_only=True)
     instructions: str = field(default=prompts.CLAIMS, repr=False, kw_only=True)
     per_call: int = field(default=20, kw_only=True)
+    most: int = field(default=400, kw_only=True)
     window: Window | None = field(default=None, kw_only=True)
 
     def __init__(
@@ -75,6 +81,7 @@ class Claims(Judge):
         constrained: bool | None = None,
         instructions: str = prompts.CLAIMS,
         per_call: int = 20,
+        most: int = 400,
         window: Window | None = None,
     ) -> None:
         object.__setattr__(self, "model", as_model(model))
@@ -83,8 +90,11 @@ class Claims(Judge):
         object.__setattr__(self, "constrained", constrained)
         object.__setattr__(self, "instructions", instructions)
         object.__setattr__(self, "per_call", per_call)
+        object.__setattr__(self, "most", most)
         object.__setattr__(self, "window", checked_window(window))
-        _check_options(extract, constrained, instructions, per_call)
+        check_options(extract, constrained, instructions)
+        check_count(per_call, "per_call, the most claims that one call judges,")
+        check_count(most, "most, the most claims of one answer,")
         if constrained:
             for schema in _SCHEMAS:
                 self.model.check_schema(schema)
@@ -117,7 +127,9 @@ class Claims(Judge):
             extract=self.extract,
             constrained=self._constrains,
             per_call=self.per_call,
-            **({} if self.window is None else {"window": [self.window, prompts.CONTRADICTED]}),
+            most=self.most,
+            **({"coverage": COVERAGE_VERSION} if self.extract == "model" else {}),
+            **({} if self.window is None else {"window": [self.window.settings, prompts.CONTRADICTED]}),
         )
 
     def flow(self, exchange: Exchange, aid: Sequence[str] = ()) -> Flow[Verdict]:
@@ -127,17 +139,13 @@ class Claims(Judge):
             exchange: What to judge.
             aid: Facts that a machine drew from the passages, shown beside them as truths; never evidence.
         """
-        found = statements(exchange.answer)
-        claims, calls = unjudged(found), list[Heard[Any]]()
-        if found and self.extract == "model":
-            extracted = yield from self._extracted(exchange, found)
-            calls.append(extracted)
-            if extracted.value is None:
-                return self._verdict(_failure(calls), calls)
-            claims = drawn(found, extracted.value)
+        calls: list[Heard[Any]] = []
+        claims = yield from self._found(exchange, calls)
+        if isinstance(claims, Verdict):
+            return self._verdict(claims, calls)
         said, answers = yield from self._answers(exchange, claims, aid)
         calls += answers
-        claims = _folded(claims, said, exchange.chunks)
+        claims = _folded(claims, said, chunk_names(exchange.chunks))
         weighed = weigh(claims, self.threshold, _failure(answers).reason)
         if weighed is None:
             return (yield from self._literal(exchange, claims, calls))
@@ -157,6 +165,23 @@ class Claims(Judge):
         if self.constrained is None:
             return all(map(self.model.follows, _SCHEMAS))
         return self.constrained
+
+    def _found(self, exchange: Exchange, calls: list[Heard[Any]]) -> Flow[tuple[Claim, ...] | Verdict]:
+        """The claims of the answer, or why there are none to judge; a call that was made joins `calls`."""
+        found = yield from aside(statements, exchange.answer)
+        if len(found) > self.most:
+            return too_many(len(found), self.most)
+        if not found or self.extract == "local":
+            return unjudged(found)
+        extracted = yield from self._extracted(exchange, found)
+        calls.append(extracted)
+        if extracted.value is None:
+            return _failure(calls)
+        if len(extracted.value) > self.most:
+            return too_many(len(extracted.value), self.most)
+        context = [exchange.question, *(turn.content for turn in exchange.history)]
+        claims = yield from aside(drawn, found, extracted.value, context)
+        return claims if len(claims) <= self.most else too_many(len(claims), self.most)
 
     def _extracted(self, exchange: Exchange, found: Sequence[Statement]) -> Flow[Heard[tuple[tuple[int, str], ...]]]:
         constrained = self._constrains
@@ -184,17 +209,18 @@ class Claims(Judge):
         def ask(prompt: Callable[[Sequence[int], Part], Prompt], part: Part, asked: Sequence[int]) -> Calls:
             return [self._ask(prompt(batch, part), batch, part) for batch in self._batches(asked)]
 
-        found = self._parts(exchange, [partial(supports, batch) for batch in self._batches(numbers)])
+        found = yield from self._parts(exchange, [partial(supports, batch) for batch in self._batches(numbers)])
         if found is None:
             return {}, [Heard(failure=too_long(self.window))]
         return (yield from judged_by_part(found, numbers, partial(ask, supports), partial(ask, contradicts)))
 
-    def _parts(self, exchange: Exchange, frames: Sequence[Callable[[Part], Prompt]]) -> list[Part] | None:
+    def _parts(self, exchange: Exchange, frames: Sequence[Callable[[Part], Prompt]]) -> Flow[list[Part] | None]:
         """The parts of the evidence that fit beside the longest batch of claims."""
         if self.window is None or not frames:
             return [numbered(exchange.chunks)]
         count = self.window.count
-        return parts(exchange, self.window, max(frames, key=lambda frame: count(frame(()).text)))
+        longest = yield from aside(_longest, frames, count)
+        return (yield from divided(exchange, self.window, longest))
 
     def _batches(self, numbers: Sequence[int]) -> list[Sequence[int]]:
         return [numbers[at : at + self.per_call] for at in range(0, len(numbers), self.per_call)]
@@ -206,7 +232,10 @@ class Claims(Judge):
         read = partial(read_verdicts, numbers=numbers, passages=passages, constrained=constrained)
         if self.window is not None and not self.window.holds(prompt):
             return Heard(failure=too_long(self.window))
-        return (yield from hear(self.model, prompt, schema, read))
+        heard = yield from hear(self.model, prompt, schema, read)
+        if self.window is not None and self.window.overflowed(heard.usage):
+            return replace(heard, value=None, failure=too_long(self.window))
+        return heard
 
     def _literal(self, exchange: Exchange, claims: tuple[Claim, ...], calls: Sequence[Heard[Any]]) -> Flow[Verdict]:
         """Nothing is asserted: ask the literal question about the whole answer."""
@@ -229,25 +258,14 @@ class Claims(Judge):
         )
 
 
+def _longest(frames: Sequence[Callable[[Part], Prompt]], count: Callable[[str], int]) -> Callable[[Part], Prompt]:
+    return max(frames, key=lambda frame: count(frame(()).text))
+
+
 Calls = Sequence[Flow[Heard[Answers]]]
 
 _SCHEMAS = (prompts.VERDICTS_SCHEMA, prompts.EXTRACTION_SCHEMA, shared.VERDICT_SCHEMA)
 _NO_FAILURE = Verdict(Decision.UNKNOWN, Reason.VERDICT_MALFORMED)
-
-
-def _check_options(extract: object, constrained: object, instructions: object, per_call: object) -> None:
-    if extract not in ("local", "model"):
-        raise UsageError(
-            'Claims\' extract is "local", the answer\'s statements, or "model", claims that the model draws'
-        )
-    if constrained is not None and not isinstance(constrained, bool):
-        raise UsageError(
-            f"Claims' constrained is True, False or None, which means where it can be; got {told(constrained)}"
-        )
-    if not isinstance(instructions, str):
-        raise UsageError(f"instructions are a text that says what to check, not {type(instructions).__name__}")
-    if isinstance(per_call, bool) or not isinstance(per_call, int) or per_call < 1:
-        raise UsageError("Claims' per_call, the most claims that one call judges, is a whole number above 0")
 
 
 def _failure(calls: Sequence[Heard[Any]]) -> Verdict:
@@ -255,14 +273,13 @@ def _failure(calls: Sequence[Heard[Any]]) -> Verdict:
     return next((call.failure for call in calls if call.failure is not None), _NO_FAILURE)
 
 
-def _folded(claims: Sequence[Claim], said: Answers, chunks: Sequence[Chunk]) -> tuple[Claim, ...]:
-    """The claims with what is said about them."""
-    return tuple(_told(claim, said.get(number, UNSAID), chunks) for number, claim in enumerate(claims, 1))
+def _folded(claims: Sequence[Claim], said: Answers, names: Sequence[str]) -> tuple[Claim, ...]:
+    """The claims with what is said about them, given what the chunks are called."""
+    return tuple(_told(claim, said.get(number, UNSAID), names) for number, claim in enumerate(claims, 1))
 
 
-def _told(claim: Claim, said: Said, chunks: Sequence[Chunk]) -> Claim:
-    ids = dict.fromkeys(chunks[number - 1].id or str(number) for number in said.passages)
-    return replace(claim, decision=said.decision, chunk_ids=tuple(ids))
+def _told(claim: Claim, said: Said, names: Sequence[str]) -> Claim:
+    return replace(claim, decision=said.decision, chunk_ids=tuple(names[number - 1] for number in said.passages))
 
 
 def _detail(said: Answers, calls: Sequence[Heard[Answers]]) -> str | None:

@@ -14,10 +14,11 @@ from groundguard.judges.lexical.match import Match, about_another, match
 from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.tokens import Reading, read
 from groundguard.judges.lexical.words import ANAPHORA, ASKING
+from groundguard.judges.scoring import chunk_names
 from groundguard.judges.statements import Statement, statements
-from groundguard.records import Chunk, Claim, Decision, Exchange, Verdict
+from groundguard.records import Claim, Decision, Exchange, Verdict
 
-_VERSION = "lexical/2"
+_VERSION = "lexical/3"
 _FRAGMENT = 3
 _ON_TOPIC = 0.4
 _AS_GOOD = 1e-6
@@ -43,7 +44,10 @@ class Lexical(Judge):
     - a number, a name or a code is not there, or a number has another unit, counts another thing, or is one end of a
       range whose other end the statement lacks;
     - the number or name belongs to another clause of the sentence, where the clauses make that plain;
-    - the sentence has a negation or an opposite that the statement lacks, or the other way round;
+    - the number has a sign that the sentence's number lacks, such as `≠`, `>` or `~`, unless it says so in words; or is
+      `≠` in the sentence only; or names a version or a section that is written otherwise (`2.10`, `2.1`);
+    - the sentence has a negation or an opposite that the statement lacks, or the other way round; a cross such as ❌
+      negates;
     - two words have changed places, as in `A acquired B` and `B acquired A`;
     - another word stands in the place of one of the statement's words, a general word before a number excepted;
     - it is a bare fragment, and the passage says too little of the question.
@@ -51,8 +55,8 @@ class Lexical(Judge):
     A statement of more than 2,000 words and marks is supported only if a chunk has it word for word.
 
     The claim's `missing` names what the best passage lacks, with a note in brackets where it is not simply absent:
-    `the passage says …`, `in another sentence`, `a negation differs`, `the opposite`, `swapped`, `of the question`,
-    `the passage is about it`. Of a statement that is too long it says `too long to compare`.
+    `the passage says …`, `in another sentence`, `a negation differs`, `the opposite`, `another sign`, `swapped`,
+    `of the question`, `the passage is about it`. Of a statement that is too long it says `too long to compare`.
 
     The verdict is SUPPORTED if every statement that asserts something is, and there is one. Its score is the lowest of
     the statements' scores. A statement without a content word has the decision None and doesn't count. The question
@@ -105,9 +109,9 @@ class Lexical(Judge):
 
     def _judge(self, exchange: Exchange) -> Verdict:
         evidence = Evidence(chunk.text for chunk in exchange.chunks)
-        question = read(exchange.question)
+        question, names = read(exchange.question), chunk_names(exchange.chunks)
         claims = tuple(
-            self._claim(statement, _matches(read(statement.text), evidence, question), exchange.chunks)
+            self._claim(statement, _matches(read(statement.text), evidence, question), names)
             for statement in statements(exchange.answer)
         )
         scores = [claim.score for claim in claims if claim.score is not None]
@@ -115,13 +119,13 @@ class Lexical(Judge):
         decision = Decision.SUPPORTED if supported else Decision.UNSUPPORTED
         return Verdict(decision, score=min(scores, default=0.0), claims=claims)
 
-    def _claim(self, statement: Statement, matches: list[Match] | None, chunks: Sequence[Chunk]) -> Claim:
+    def _claim(self, statement: Statement, matches: list[Match] | None, names: Sequence[str]) -> Claim:
         text, start, end = statement.text, statement.start, statement.end
         if matches is None:
             return Claim(text, None, start, end)
         good = [found for found in matches if not found.conflict and found.score >= self.threshold]
         if good:
-            ids = dict.fromkeys(chunks[found.chunk].id or str(found.chunk + 1) for found in good)
+            ids = dict.fromkeys(names[found.chunk] for found in good)
             score = max(found.score for found in good)
             return Claim(text, Decision.SUPPORTED, start, end, chunk_ids=tuple(ids), score=score)
         best = matches[0]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from groundguard.judges.lexical.evidence import Window
 from groundguard.judges.lexical.numbers import Token
 from groundguard.judges.lexical.order import misplaced, swapped
+from groundguard.judges.lexical.signs import differing, signed
 from groundguard.judges.lexical.tokens import Reading, beside
-from groundguard.judges.lexical.words import APPROXIMATE, BOUNDS, PREFIXES
+from groundguard.judges.lexical.words import APPROXIMATE, BOUNDS, NUMBERED, PREFIXES
 
 _BORROWED = 0.8
 _CONFLICT = 0.5
@@ -150,6 +151,8 @@ def _against(statement: Reading, core: Reading) -> Iterator[str]:
     yield from _prefixed(statement, core)
     yield from _attached(statement, core)
     yield from _ranged(statement, core)
+    yield from _otherwise_signed(statement, core)
+    yield from _otherwise_numbered(statement, core)
     yield from swapped(statement, core)
     yield from misplaced(statement, core)
 
@@ -211,6 +214,29 @@ def _ranged(statement: Reading, core: Reading) -> Iterator[str]:
             alone = places and len(core.places[end.base]) == 1 and other.base not in statement.bases
             if alone and end.kind != "# year" and not _bounds(statement, places[0]):
                 yield f"{end.text} (the passage says {first.text} to {last.text})"
+
+
+def _otherwise_signed(statement: Reading, core: Reading) -> Iterator[str]:
+    """Numbers behind a sign that the sentence has without it, or without a sign that negates: `≠12`, `12`."""
+    for sign, number in differing(statement.tokens, core.signed):
+        yield f"{sign} {number.text} (another sign)"
+    mine = statement.signed.get("≠")
+    for sign, number in signed(core.tokens, words=False):
+        if sign == "≠" and number.base in statement.bases and not (mine and mine.has(number, approximate=False)):
+            yield f"{number.text} (a negation differs)"
+
+
+def _otherwise_numbered(statement: Reading, core: Reading) -> Iterator[str]:
+    """Versions and sections that are the same number and another name: `version 2.10`, `version 2.1`."""
+    for base, places in statement.places.items():
+        mine, theirs = _numbered(statement, places), _numbered(core, core.places.get(base, []))
+        if mine and theirs and mine.isdisjoint(theirs):
+            yield f"{min(mine)} (the passage says {min(theirs)})"
+
+
+def _numbered(reading: Reading, places: Iterable[int]) -> set[str]:
+    tokens = ((reading.tokens[at - 1], reading.tokens[at]) for at in places if at)
+    return {number.text for word, number in tokens if number.values and word.text.casefold() in NUMBERED}
 
 
 def _bounds(statement: Reading, at: int) -> bool:

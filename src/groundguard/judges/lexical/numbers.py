@@ -123,7 +123,8 @@ def _plain(value: Decimal) -> str:
 
 def _values(digits: str) -> tuple[Decimal, ...]:
     """What digits with points, commas and spaces may mean, the likeliest first."""
-    digits = digits.replace(" ", "").replace("\u2212", "-")
+    digits = digits.replace(" ", "")
+    digits = digits if digits[0].isdigit() else f"-{digits[1:]}"
     last = max(digits.rfind("."), digits.rfind(","))
     if last < 0:
         return (Decimal(digits),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -13,6 +13,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from groundguard.judges.lexical.numbers import Amounts, Token, date, joined, number
+from groundguard.judges.lexical.signs import CROSSES, MINUSES, SIGN, amounts, is_sign, sign
 from groundguard.judges.lexical.words import (
     ACRONYMS,
     ANAPHORA,
@@ -36,8 +37,9 @@ _REACH = 3
 _FAR = 24
 _LONGEST_ACRONYM = 5
 _LONGEST_ENDING = 2
-_UNSEEN = {ord(character): None for character in "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff*`"}
-_LIST_MARK = re.compile(r"\s*(?:>\s*)*(?:\(?\d{1,3}[.)]\s+)?")
+_UNSEEN = {ord(character): None for character in "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff*`"}
+_QUOTE_MARKS = re.compile(r"^[ \t]*(?:>+(?![ \t]*=)[ \t]+)+", re.MULTILINE)
+_LIST_MARK = re.compile(r"\s*(?:>(?![\d=])\s*)*(?:\(?\d{1,3}[.)]\s+)?")
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _RUNS = re.compile(f"[{_SPACELESS}]+|[^{_SPACELESS}]+")
 _ROMAN = re.compile(r"[IVXLC]{2,}")
@@ -64,8 +66,9 @@ class Reading:
 
     @cached_property
     def key(self) -> tuple[str, ...]:
-        """Equal for two sentences that differ in layout, and in punctuation other than a question mark, only."""
-        return tuple(token.text.casefold() for token in self.tokens if token.base) + ("?",) * self.asks
+        """Equal for two sentences that differ in layout, and in marks other than signs and a question mark, only."""
+        kept = (token for token in self.tokens if token.base or is_sign(token))
+        return tuple(token.text.casefold() for token in kept) + ("?",) * self.asks
 
     def pieces(self, most: int) -> list[Reading]:
         """It, or parts of it of `most` tokens."""
@@ -102,6 +105,11 @@ class Reading:
     def amounts(self) -> Amounts:
         """Its numbers, to look one up in."""
         return Amounts(self.numbers)
+
+    @cached_property
+    def signed(self) -> Mapping[str, Amounts]:
+        """Its numbers behind each sign, or behind words that say the same."""
+        return amounts(self.tokens)
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
@@ -201,7 +209,7 @@ def read(text: str) -> Reading:
     """Read one sentence. Total."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    text = _LIST_MARK.sub("", text.translate(_UNSEEN), count=1)
+    text = _LIST_MARK.sub("", _QUOTE_MARKS.sub("", text.translate(_UNSEEN)), count=1)
     marks = "" if text.isascii() else "".join(sorted(c for c in set(text) if unicodedata.category(c)[0] == "M"))
     return Reading(tuple(joined(_placed(_tokens(_pattern(marks), text)))))
 
@@ -214,12 +222,15 @@ def _pattern(marks: str) -> re.Pattern[str]:
         (?P<cite> \[\^?\d+(?:\s?[,;\u2013-]\s?\d+)*\] | 【[^】]{{0,40}}】 )
         | (?P<date> \d{{4}}-\d{{2}}-\d{{2}} (?!\d) )
         | (?P<code> \d{{1,4}}:\d{{1,4}} (?!\d) | (?!\d{{1,3}}(?:\.\d{{3}})+(?![\d.])) \d+(?:\.\d+){{2,}} (?!,) )
-        | (?P<number> (?:(?<![\w)])[-\u2212])? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?!\d) | \d+(?:[.,]\d+)*) )
+        | (?P<tag> </?(?:br|b|i|p|em|li|td|th|sub|sup|span|strong)\s?/?> )
+        | (?P<arrow> -{{1,9}}> | ={{1,9}}>(?=\s) )
+        | (?P<sign> (?:{SIGN}) (?=\s{{0,3}}[$€£¥]?\s?[{MINUSES}]?\d) )
+        | (?P<number> (?:(?<![\w)])[{MINUSES}])? (?:\d{{1,3}}(?:[ ]\d{{3}})+(?!\d) | \d+(?:[.,]\d+)*) )
           (?P<tail> {letter}(?:{letter}|\d)* )?
         | (?P<dots> (?:[A-Z]\.){{2,}} )
         | (?P<word> {letter}(?:{letter}|\d)* (?:['\u2019]{letter}+)* )
         | (?P<unit> [%€$£¥] | °[CF]?  )
-        | (?P<mark> [^\w\s'"\u2019“”-] )
+        | (?P<mark> [^\w\s'"\u2019“”\u2010-] )
         """,
         re.VERBOSE,
     )
@@ -232,6 +243,10 @@ def _tokens(pattern: re.Pattern[str], text: str) -> Iterator[Token]:
             yield from _words(match[0])
         elif kind == "mark":
             yield _mark(match[0])
+        elif kind == "arrow":
+            yield _mark("\u2192")
+        elif kind == "sign":
+            yield sign(match[0])
         elif kind in ("number", "tail"):
             yield from number(match["number"], match["tail"] or "")
         elif kind == "date":
@@ -248,7 +263,7 @@ def _placed(tokens: Iterator[Token]) -> Iterator[Token]:
     for token, after in pairwise(chain(tokens, [Token("")])):
         if token.text.casefold() == "once" and after.text.casefold() in ROUNDS:
             yield token._replace(base="1 times", counts=2)
-        elif _is_letter(token, *before):
+        elif _is_letter(token, *before) or _is_symbol(token, before[1], after):
             yield token._replace(base=token.text, counts=2)
         else:
             yield token
@@ -263,6 +278,12 @@ def _is_letter(token: Token, second: Token, first: Token) -> bool:
     if text == "I":
         return first.capital and bool(second.base)
     return text != "A" or not first.text.isupper() or len(first.text) == 1
+
+
+def _is_symbol(token: Token, before: Token, after: Token) -> bool:
+    """Whether a token is the X of `X is greater than Y`, given those beside it; initials have full stops."""
+    stands_alone = "." not in (before.text, after.text)
+    return len(token.text) == 1 and token.text.isupper() and token.text not in "AI" and stands_alone
 
 
 @lru_cache(maxsize=1_024)
@@ -326,7 +347,7 @@ def _negations(tokens: tuple[Token, ...]) -> Iterator[Negation]:
 def _negates(token: Token, after: Token) -> bool:
     """Whether a token negates what follows, given the next one; itself if there is none."""
     low, following = token.text.casefold().replace("'", "").replace("\u2019", ""), after.text.casefold()
-    if low in NEGATORS:
+    if low in NEGATORS or low in CROSSES:
         return following != "only"
     if low in BEFORE_TO or low in BEFORE_THAT:
         return following == ("to" if low in BEFORE_TO else "that")
@@ -336,7 +357,7 @@ def _negates(token: Token, after: Token) -> bool:
 def _reached(tokens: tuple[Token, ...], at: int) -> list[int]:
     """Places of the words that the negation at `at` reaches: forward, else the one before it."""
     ahead: list[int] = []
-    for place in range(at + 1, min(len(tokens), at + _FAR)):
+    for place in range(_beyond_marks(tokens, at, 1), min(len(tokens), at + _FAR)):
         token = tokens[place]
         low = token.text.casefold()
         if not token.base or low in BREAKS or len(ahead) == _REACH:
@@ -348,8 +369,16 @@ def _reached(tokens: tuple[Token, ...], at: int) -> list[int]:
     return ahead or _before(tokens, at)
 
 
+def _beyond_marks(tokens: tuple[Token, ...], at: int, step: int) -> int:
+    """The place next to a negation; next to a cross, the next word."""
+    if tokens[at].text not in CROSSES:
+        return at + step
+    near = range(at + step, at + step * _FAR, step)
+    return next((place for place in near if 0 <= place < len(tokens) and tokens[place].base), at + step)
+
+
 def _before(tokens: tuple[Token, ...], at: int) -> list[int]:
-    for place in range(at - 1, max(-1, at - _FAR), -1):
+    for place in range(_beyond_marks(tokens, at, -1), max(-1, at - _FAR), -1):
         if tokens[place].counts or not tokens[place].base:
             return [place] if tokens[place].base else []
     return []

@@ -94,6 +94,12 @@ ANAPHORA = _set("it its he him his she her hers they them their theirs this thes
 PASSED_OVER = DEGREES | ANAPHORA
 """Words that a negation passes over."""
 
+NUMBERED = _set(
+    "version versions release section sections chapter article paragraph clause figure table appendix v abschnitt"
+    " kapitel"
+)
+"""Words after which a number is a name: 2.10 is not 2.1."""
+
 ASKING = _set("how what which")
 """Words after which a question names the kind of answer it wants: `how long`, `what colour`."""
 

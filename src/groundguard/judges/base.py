@@ -85,13 +85,12 @@ def as_judge(judge: object) -> Judge:
     """Recognise what a guard was given as its judge; raises `UsageError` if it is no judge."""
     if isinstance(judge, Judge):
         return judge
+    if isinstance(getattr(judge, "judge", None), Judge):
+        raise UsageError("a guard is no judge: hand over the one that it asks, guard.judge")
     if isinstance(judge, str):
         raise UsageError("a judge is a value, not a string: write FactCheck('openai:NAME') or Lexical()")
     if isinstance(judge, type) and issubclass(judge, Judge):
         raise UsageError(f"a judge is a value, not a class: write {judge.__name__}(...)")
-    asks: Any = judge
-    if isinstance(getattr(asks, "judge", None), Judge):
-        raise UsageError("a guard is no judge: hand over the one that it asks, guard.judge")
     if isinstance(judge, type) or not callable(judge):
         raise UsageError(
             f"a judge is FactCheck(model), Lexical() or a function (Exchange) -> Verdict | bool; got {told(judge)}"

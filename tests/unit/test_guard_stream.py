@@ -94,7 +94,9 @@ def test_a_stream_always_ends_in_the_response_that_ask_gives(door: Door, mode: A
 
 @both_doors
 @pytest.mark.parametrize("mode", ["after", "hold", "gate"])
-@pytest.mark.parametrize("output", [TEXT, SimpleNamespace(content=TEXT), {"answer": TEXT, "text": "more"}, (TEXT, [])])
+@pytest.mark.parametrize(
+    "output", [TEXT, SimpleNamespace(content=TEXT), {"answer": TEXT, "text": "more"}, (TEXT, CHUNKS)]
+)
 def test_an_answer_that_comes_at_once_is_one_piece(door: Door, mode: Any, output: Any) -> None:
     guard = guard_of(door.function(lambda question, chunks: output), streaming=mode)
     piece, response = stream(door, guard)
@@ -126,15 +128,17 @@ def test_a_skipped_generator_ends_in_a_response_too(door: Door, policy: Any) -> 
 
 
 @both_doors
-def test_chunks_that_pieces_report_are_not_what_the_generator_saw(door: Door) -> None:
+@pytest.mark.parametrize("way", ["recorded", "in a pair", "in a mapping"])
+def test_a_generator_that_reports_other_chunks_than_it_was_handed_is_a_mistake(door: Door, way: str) -> None:
     def generate(question: str, chunks: Any) -> Iterator[Any]:
-        record_chunks(["made up"])
-        yield ("Paris ", ["made up"])
-        yield {"context": ["made up"], "answer": "is in France."}
+        if way == "recorded":
+            record_chunks(["made up"])
+        yield ("Paris ", ["made up"]) if way == "in a pair" else "Paris "
+        yield {"context": ["made up"], "answer": "is in France."} if way == "in a mapping" else "is in France."
 
-    response = stream(door, guard_of(door.generator(generate)))[-1]
-    assert [chunk.text for chunk in response.chunks] == CHUNKS
-    assert response.generated == TEXT
+    for ask in (stream, lambda door, guard: door.ask(guard, QUESTION)):
+        with pytest.raises(UsageError, match="was handed the chunks of the retriever and reported others"):
+            ask(door, guard_of(door.generator(generate)))
 
 
 @both_doors

@@ -322,7 +322,10 @@ def test_a_policy_that_needs_a_generator_is_refused_at_once(door: Door) -> None:
         return ANSWER
 
     guard = Guard(ScriptedJudge(True), generator=generate, policy=Regenerate(1, Return()))
-    with pytest.raises(UsageError, match="Regenerate works with `ask`, `stream` and their async doors only: `check_many` has no generator"):
+    with pytest.raises(
+        UsageError,
+        match="Regenerate works with `ask`, `stream` and their async doors only: `check_many` has no generator",
+    ):
         (guard.acheck_many if door.is_async else guard.check_many)([item(1)])
 
 

@@ -104,10 +104,10 @@ def costs() -> None:
     wrong = "The moon is a balloon of the insurance."
     for title, build, answer in (
         ("FactCheck(model)", FactCheck, ANSWER),
-        ("FactCheck(model, window=Window(900))", lambda m: FactCheck(m, window=Window(900)), ANSWER),
+        ("FactCheck(model, window=Window(1000))", lambda m: FactCheck(m, window=Window(1000)), ANSWER),
         ("Claims(model)", Claims, ANSWER),
         ("Claims(model, extract='model')", lambda m: Claims(m, extract="model"), ANSWER),
-        ("Claims(model, window=Window(1200))", lambda m: Claims(m, window=Window(1200)), ANSWER),
+        ("Claims(model, window=Window(1500))", lambda m: Claims(m, window=Window(1500)), ANSWER),
         ("Conversation(model)", Conversation, ANSWER),
         ("Majority(FactCheck(model))", lambda m: Majority(FactCheck(m)), ANSWER),
         ("Cascade(Lexical(), then=FactCheck(model))", lambda m: Cascade(Lexical(), then=FactCheck(m)), ANSWER),

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 
+import pytest
+
+from groundguard import Chunk, Exchange, Guard
 from groundguard.flow import drive
-from groundguard.flow.drive import MOST_AT_WORK, run
+from groundguard.flow.drive import MOST_AT_WORK, arun, run
 from groundguard.flow.steps import Call, Callee, Flow, Together
-from support.scripts import run_script
 
 WIDTH = 40
+EXCHANGES = [Exchange("q", (Chunk("a"),), "a")] * 20
 
 
 def leaf(seen: set[int]) -> Flow[int]:
@@ -32,23 +36,39 @@ def test_nested_flows_have_a_bounded_number_of_threads_and_all_are_run() -> None
     assert drive._at_work == 0
 
 
-def test_a_run_goes_on_with_the_threads_that_the_system_gives() -> None:
-    script = """
-        import threading
-        from groundguard import Exchange, Chunk, Guard
+@pytest.mark.parametrize("available", [0, 2])
+def test_a_run_goes_on_with_the_threads_that_the_system_gives(available: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[threading.Thread] = []
 
-        start, given = threading.Thread.start, []
+    class Scarce(threading.Thread):
+        def start(self) -> None:
+            if len(given) >= available:
+                raise RuntimeError("can't start new thread")
+            given.append(self)
+            super().start()
 
-        class Scarce(threading.Thread):
-            def start(self):
-                if len(given) >= 2:
-                    raise RuntimeError("can't start new thread")
-                given.append(self)
-                super().start()
+    monkeypatch.setattr(threading, "Thread", Scarce)
+    responses = Guard(lambda exchange: True, timeout=None).check_many(EXCHANGES, concurrency=8)
+    if available:
+        assert len(list(responses)) == len(EXCHANGES)
+        assert len(given) == available
+    else:
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            list(responses)
 
-        threading.Thread = Scarce
-        exchanges = [Exchange("q", (Chunk("a"),), "a")] * 20
-        guard = Guard(lambda exchange: True, timeout=None)
-        print(len(list(guard.check_many(exchanges, concurrency=8))), len(given))
-    """
-    assert run_script(script).stdout.split() == ["20", "2"]
+
+def test_a_flow_that_cancels_its_own_task_has_failed_and_nobody_else_is_cancelled() -> None:
+    async def cancels() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    def flow() -> Flow[None]:
+        yield Call(Callee(None, cancels, "cancels"))
+
+    def both() -> Flow[None]:
+        yield Together((flow(), leaf(set())))
+
+    with pytest.raises(RuntimeError, match="cancelled from inside"):
+        asyncio.run(arun(both()))

@@ -19,6 +19,7 @@ from groundguard.judges.claims.parts import CONTRADICTED, judged_by_part
 from groundguard.judges.claims.prompts import contradicting, judging
 from groundguard.judges.claims.verdicts import Said
 from groundguard.models import Prompt, Reply
+from groundguard.records import Usage
 from groundguard.testing import ScriptedModel
 from support.exchange import CHECKS, Check
 
@@ -206,3 +207,12 @@ def test_the_two_questions_share_their_data() -> None:
 def test_both_judges_take_the_same_window() -> None:
     size = Window(8_000)
     assert Claims(ScriptedModel("x"), window=size).window == FactCheck(ScriptedModel("x"), window=size).window
+
+
+@pytest.mark.parametrize(("reported", "reason"), [(1_999, Reason.SUPPORTED), (2_000, Reason.JUDGE_TRUNCATED)])
+def test_a_prompt_that_filled_the_window_may_have_been_cut(reported: int, reason: Reason) -> None:
+    verdicts = json.dumps({"verdicts": [{"id": 1, "verdict": "yes", "passages": [1]}]})
+    model = ScriptedModel(Reply(verdicts, "stop", usage=Usage(reported, 9)))
+    response = check(Claims(model, window=Window(2_000)), LAMP, answer=LAMP)
+    assert response.reason is reason
+    assert response.usage == Usage(reported, 9)

@@ -331,3 +331,28 @@ def test_the_question_after_a_contradiction_has_the_same_frame_and_form(constrai
     assert ask.user.splitlines()[:-1] == usual.user.splitlines()[:-1]
     assert ask.user.splitlines()[-1] != usual.user.splitlines()[-1]
     assert ("JSON object" in ask.system) is constrained
+
+
+def test_short_instructions_do_not_let_the_question_after_a_contradiction_overflow() -> None:
+    exchange = Exchange(QUESTION, (Chunk(LAMP),), ANSWER)
+    tokens = words(fact_check(exchange, "Check.").text) + 3
+    model = Reader(supports="12 volts")
+    judge = FactCheck(model, instructions="Check.", window=Window(tokens, count=words))
+    verdict = judge(Exchange(QUESTION, (Chunk(LAMP), Chunk(BOX)), ANSWER))
+    assert verdict.reason is Reason.JUDGE_TRUNCATED
+    assert not any(CONTRADICTS in prompt.user for prompt in model.prompts)
+
+
+def test_an_async_model_behind_a_plain_door_is_a_mistake_in_parts_too() -> None:
+    async def model(prompt: str) -> str:
+        return "yes"
+
+    chunks = [LAMP, CORD]
+    with pytest.raises(UsageError, match="use the async door"):
+        Guard(FactCheck(model, window=room_for(1, chunks))).check(QUESTION, answer=ANSWER, chunks=chunks)
+
+
+@pytest.mark.parametrize("constrained", ["yes", 1, None])
+def test_constrained_is_a_truth_value(constrained: Any) -> None:
+    with pytest.raises(UsageError, match="constrained is True or False; got a"):
+        FactCheck(ScriptedModel("yes"), constrained=constrained)

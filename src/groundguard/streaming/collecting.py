@@ -16,9 +16,7 @@ def is_stream(output: object) -> bool:
     return isinstance(output, (Iterator, AsyncIterable))
 
 
-def collect(
-    source: Any, collected: Collected, outlet: Outlet | None = None, scopes: tuple[Scope, ...] = ()
-) -> Flow[None]:
+def collect(source: Any, collected: Collected, outlet: Outlet, scopes: tuple[Scope, ...] = ()) -> Flow[None]:
     """Take every piece of `source` into `collected`, and show each to `outlet`.
 
     A piece is text, a message, a mapping with an answer or chunks under their usual keys, or a pair `(text, chunks)`.
@@ -27,17 +25,15 @@ def collect(
     Args:
         source: An iterator, an async one, or what gives one.
         collected: Where the pieces go.
-        outlet: Decides what of them leaves; None lets nothing out.
+        outlet: Decides what of them leaves.
         scopes: Entered around each pull.
     """
     if not hasattr(source, "__next__") and not hasattr(source, "__anext__"):
         source = aiter(source) if hasattr(source, "__aiter__") else iter(source)
     while (piece := (yield Pull(source, scopes))) is not END:
         collected.take(piece)
-        if outlet is not None:
-            yield from outlet.taken(collected)
-    if outlet is not None:
-        yield from outlet.ended(collected)
+        yield from outlet.taken(collected)
+    yield from outlet.ended(collected)
 
 
 def whole(output: object, collected: Collected, outlet: Outlet) -> Flow[None]:

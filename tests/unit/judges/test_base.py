@@ -560,10 +560,11 @@ def test_where_warnings_are_errors_a_notice_is_raised_and_is_no_verdict():
     "compose", [Majority, lambda judge: Cascade(judge, lambda _: True)], ids=["majority", "cascade"]
 )
 def test_where_warnings_are_errors_the_notice_of_a_member_is_raised_too(compose):
-    guard = Guard(compose(WithNotice(True, name="a member")))
+    name = f"a member of {compose.__name__}"  # seats that nobody waits for any more may tell theirs late
+    guard = Guard(compose(WithNotice(True, name=name)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(GroundguardWarning, match="a member is a rough judge"):
+        with pytest.raises(GroundguardWarning, match="a member of .* is a rough judge"):
             guard.check("?", answer="12 volts.", chunks=["12 volts"])
 
 

@@ -564,7 +564,7 @@ def test_where_warnings_are_errors_the_notice_of_a_member_is_raised_too(compose)
     guard = Guard(compose(WithNotice(True, name=name)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(GroundguardWarning, match="a member of .* is a rough judge"):
+        with pytest.raises(GroundguardWarning, match=r"a member of .* is a rough judge"):
             guard.check("?", answer="12 volts.", chunks=["12 volts"])
 
 

@@ -573,7 +573,20 @@ def test_no_way_round_the_guard(index: VectorStoreIndex, writer: Writer, guard: 
     chat = guard.wrap(chat_engine(index, "context", writer))
 
     for engine, names in [
-        (query, ["synthesize", "asynthesize", "_query", "_aquery", "chat", "stream_chat"]),
+        (
+            query,
+            [
+                "synthesize",
+                "asynthesize",
+                "_query",
+                "_aquery",
+                "chat",
+                "stream_chat",
+                "custom_query",
+                "with_retriever",
+                "from_args",
+            ],
+        ),
         (chat, ["chat_repl", "streaming_chat_repl", "query", "_run_c3"]),
     ]:
         for name in names:

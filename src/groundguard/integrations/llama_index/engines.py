@@ -33,8 +33,10 @@ QUERY: Pair = ("query", "aquery")
 CHAT: Pair = ("chat", "achat")
 STREAM_CHAT: Pair = ("stream_chat", "astream_chat")
 
-UNGUARDED = frozenset({*QUERY, *CHAT, *STREAM_CHAT, "synthesize", "asynthesize", "chat_repl", "streaming_chat_repl"})
-"""Methods of an engine that answer; a guarded engine hands on none that it doesn't guard."""
+UNGUARDED = frozenset({"query", "aquery", "chat", "achat", "synthesize", "asynthesize", "repl", "with", "from"})
+"""Words in the names of what answers, or makes another engine: a guarded engine hands on none that it doesn't guard."""
+
+HISTORY = "chat_history"
 
 
 def is_engine(chain: object) -> bool:
@@ -71,7 +73,7 @@ class GuardedEngine:
     pieces: ClassVar[Pair]
 
     def __getattr__(self, name: str) -> Any:
-        if name in UNGUARDED or name.startswith("_"):
+        if (UNGUARDED & set(name.split("_")) and name != HISTORY) or name.startswith("_"):
             raise AttributeError(f"a guarded engine has no {name!r}; the engine itself, unguarded, is its `engine`")
         return getattr(self.engine, name)
 

@@ -222,3 +222,8 @@ def test_marks_before_a_word_take_no_time(marks):
     for text in (marks * 5_000 + "x", "A. " + marks * 5_000 + "x", "A." + marks * 5_000 + "x. B"):
         assert "".join(statement.text for statement in statements(text)).endswith(("x", "B"))
     assert time.thread_time() - began < 2 * 3
+
+
+@pytest.mark.parametrize("answer", ["It needs != 12 volts.", "It needs !=12 volts here.", "!=12 volts", "a != b"])
+def test_a_sign_of_inequality_is_not_cut(answer):
+    assert [statement.text for statement in statements(answer)] == [answer]

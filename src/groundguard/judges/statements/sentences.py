@@ -20,8 +20,9 @@ _UNCUT = re.compile(
     r"|(?:https?://|www\.)[^\s<>\"\u3002\uff01\uff1f]*+[^\s<>\"\u3002\uff01\uff1f.,;:!?)*_]"
     r"|\b(?:etc|usw|[ap]\.m|U\.S|mm|ms)(?=\.\s)"
     r"|(?<=[\u3002\uff01\uff1f])\d"
+    r"|!="
 )
-"""What sentencex sees as a plain word: code and addresses, and what it never lets end or begin a sentence."""
+"""What sentencex sees as a plain word: code, addresses and `!=`, and what it never lets end or begin a sentence."""
 
 _ODD_TO_SENTENCEX = re.compile(r"[^\S\t\n\r ]|[\ud800-\udfff]|…(?=\s)")
 """sentencex panics on some line breaks outside ASCII, takes no lone surrogates, and never cuts behind an ellipsis."""

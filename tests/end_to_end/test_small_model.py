@@ -105,7 +105,7 @@ def test_claims_follow_the_schema_and_each_is_read_by_its_number(door: Door, ans
 
 @both_doors
 def test_a_majority_of_one_model_and_evidence_in_parts(door: Door, model: OpenAIModel) -> None:
-    majority = Majority(FactCheck(model, constrained=True, window=Window(430)))
+    majority = Majority(FactCheck(model, constrained=True, window=Window(620)))
     response = door.check(Guard(majority, timeout=300), "How long?", answer=ANSWERS[0], chunks=CHUNKS * 4)
     verdict = response.verdict
     assert verdict is not None

@@ -197,18 +197,18 @@ def test_no_word_can_be_taken_away(chosen, data):
     assert not covers([" ".join(rest)] if rest else [], " ".join(told))
 
 
-WORDS = st.sampled_from("lamp policy pipe Riga Ada Ben beats 14 2024 blue never not if \u2260 > ++ ? , and".split())  # noqa: SIM905
-told = st.lists(WORDS, min_size=1, max_size=8)
+WORDS = st.sampled_from("lamp policy pipe Riga Ada Ben beats 14 2024 blue never not if \u2260 < ? , and".split())  # noqa: SIM905
+told = st.lists(WORDS, min_size=1, max_size=8, unique=True)
 
 
 @given(told, told, st.lists(WORDS, max_size=5))
 def test_a_claim_in_another_order_or_with_other_words_covers_nothing(statement, claim, known):
     def shown(words):
-        return [word for word in words if word not in {"and", ","}]
+        return [word for word in words if word not in {"and", ",", "never", "not"}]
 
     if covers([" ".join(claim)], " ".join(statement), frozenset(known)):
         assert "if" not in claim or "if" in statement
-        assert [word for word in claim if word in "\u2260 > ++ ?"] == [w for w in statement if w in "\u2260 > ++ ?"]
+        assert [word for word in claim if word in "\u2260 < ?"] == [w for w in statement if w in "\u2260 < ?"]
         own = [word for word in shown(claim) if word in statement]
         assert own == shown(statement)
 

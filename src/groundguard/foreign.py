@@ -16,6 +16,13 @@ QUESTION_KEYS = ("question", "query", "input")
 CHUNK_KEYS = ("context", "source_documents", "source_nodes", "documents", "contexts", "chunks")
 ANSWER_KEYS = ("answer", "result", "output_text", "response", "output", "text", "content")
 
+HISTORY_KEYS = ("chat_history", "history")
+INTERRUPT = "__interrupt__"
+"""Where a LangGraph graph that has stopped to ask a person says so."""
+
+MOST_TURNS = 10
+"""How many earlier messages of a chain's input a judge is shown, the last ones."""
+
 
 def is_pair(output: object) -> TypeGuard[tuple[Any, Any]]:
     """Whether a function returned `(answer, chunks)`."""
@@ -23,16 +30,20 @@ def is_pair(output: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def find_answer(output: object, selector: Selector | None = None) -> str:
-    """The answer's text in what a function or chain returned.
+    """The answer's text in what a function or chain returned; none yet, if it is a graph that waits for a person.
 
     Raises:
         UsageError: if there is none to be found.
     """
+    if isinstance(selector, str) and has(output, INTERRUPT) and not has(output, selector):
+        return ""
     if selector is not None:
         said: object = select(output, selector, "answer", "output")
     else:
         said = output[0] if is_pair(output) else output
     text = answer_text(said)
+    if text is None and has(said, INTERRUPT):
+        return ""
     if text is None:
         raise UsageError(
             f"no answer found in a {type(said).__name__}: return text, a message or a mapping with one of"
@@ -97,6 +108,28 @@ def _question_of(given: Mapping[Any, Any]) -> object:
 def _last_human(messages: object) -> object:
     turns = reversed(messages) if is_sequence(messages) else ()
     return next((message for message in turns if role_of(message) in {"human", "user"}), None)
+
+
+def find_history(given: object) -> tuple[Turn, ...]:
+    """What person and assistant said before, in the input of a chain: the last of it, as far as it can be read.
+
+    It stands under `chat_history` or `history`, or is the messages before the question.
+    """
+    named = next((get(given, key) for key in HISTORY_KEYS if has(given, key)), None) if is_mapping(given) else None
+    messages = named if is_sequence(named) else _before_question(given)
+    spoken = [(role_of(message), message_text(message)) for message in messages]
+    turns = [Turn(role, text) for role, text in spoken if role in _SPEAKERS and text]
+    return tuple(turns[-MOST_TURNS:])
+
+
+_SPEAKERS = {"human", "user", "ai", "assistant"}
+
+
+def _before_question(given: object) -> list[object]:
+    held = (get(given, key) for key in ("messages", *QUESTION_KEYS)) if is_mapping(given) else (given,)
+    messages = list(next((value for value in held if is_sequence(value)), ()))
+    asked = _last_human(messages)
+    return next((messages[:place] for place, message in enumerate(messages) if message is asked), [])
 
 
 def role_of(message: object) -> str | None:

@@ -259,7 +259,7 @@ class Guard(Wrapper):
         Raises:
             UsageError: if it is no evidence rule, or the window no whole number from 0.
         """
-        return Session(self._ask, self.guard_check, evidence, window)
+        return Session(self._ask, self._stream, self.guard_check, evidence, window)
 
     def _decorate(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         options.has_no_generator("a decorated function", regenerates=self.policy.regenerates)
@@ -279,10 +279,10 @@ class Guard(Wrapper):
     def _ask(self, question: str, history: Iterable[object], earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
         return self._answer(self._query(question, history), Hold(), earlier)
 
-    def _stream(self, question: str, history: Iterable[object]) -> Flow[Response[Any]]:
+    def _stream(self, question: str, history: Iterable[object], earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
         query = self._query(question, history)
         outlet = self._outlet(query.question, query.turns, lambda: query.found)
-        return _released(self._answer(query, outlet), query.collected, outlet)
+        return _released(self._answer(query, outlet, earlier), query.collected, outlet)
 
     def _query(self, question: str, history: Iterable[object]) -> Query:
         return Query(self.retriever, self.generator, question, history, regenerates=self.policy.regenerates)
@@ -314,7 +314,9 @@ class Guard(Wrapper):
         )
         return self._settled(lambda watch: self._decide(watch, draft))
 
-    def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
+    def guard_call(
+        self, call: Call, question: str, capture: Capture, history: tuple[Turn, ...] = ()
+    ) -> Flow[Response[Any]]:
         """The path of a chain that finds its own chunks; for those who wrap."""
         recorder = Recorder()
 
@@ -322,20 +324,23 @@ class Guard(Wrapper):
             made = scoped(_made(call), recorder.active, *_event_scopes(capture))
             output = yield from watch.stage("generation", made)
             found = find_chunks(output, recorder, capture)
-            draft = Draft(question, found, find_answer(output, capture.answer), output)
+            draft = Draft(question, found, find_answer(output, capture.answer), output, history)
             return (yield from self._decide(watch, draft))
 
         return self._settled(path)
 
-    def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
+    def guard_stream(
+        self, source: object, question: str, capture: Capture, history: tuple[Turn, ...] = ()
+    ) -> Flow[None]:
         """The path of an answer that arrives in pieces; for those who wrap."""
         recorder, collected = Recorder(), Collected(capture)
-        outlet = self._outlet(question, (), lambda: collected.found_so_far(recorder))
+        outlet = self._outlet(question, history, lambda: collected.found_so_far(recorder))
         scopes = (recorder.active, *_event_scopes(capture))
 
         def path(watch: Watch) -> Flow[Decided]:
             yield from watch.stage("generation", collect(source, collected, outlet, scopes))
-            draft = Draft(question, collected.found(recorder), collected.text, tuple(collected.pieces))
+            found = collected.found(recorder)
+            draft = Draft(question, found, collected.text, tuple(collected.pieces), history)
             return (yield from self._decide(watch, draft))
 
         response = yield from _released(self._settled(path), collected, outlet)
@@ -352,7 +357,7 @@ class Guard(Wrapper):
         mode = self._mode()
         if mode == "gate":
             return Gate(self._ask_judge, question, history, known)
-        return After() if mode == "after" else Hold()
+        return After() if mode == "after" else Hold(returns=type(self.policy) is Return)
 
     def _decide(self, watch: Watch, draft: Draft, again: Again | None = None) -> Flow[Decided]:
         return decide(draft, self.policy, watch, self._ask_judge, again)

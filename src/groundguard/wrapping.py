@@ -13,8 +13,8 @@ from groundguard.capture import Capture
 from groundguard.errors import UsageError, told
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
-from groundguard.foreign import Selector, find_question
-from groundguard.records import Response
+from groundguard.foreign import HISTORY_KEYS, Selector, find_history, find_question
+from groundguard.records import Response, Turn
 from groundguard.typed import Decorator
 
 CHAIN_METHODS = (("invoke", "ainvoke"),)
@@ -23,11 +23,15 @@ CHAIN_METHODS = (("invoke", "ainvoke"),)
 class Paths(Protocol):
     """What a guard offers to those who wrap."""
 
-    def guard_call(self, call: Call, question: str, capture: Capture) -> Flow[Response[Any]]:
+    def guard_call(
+        self, call: Call, question: str, capture: Capture, history: tuple[Turn, ...] = ()
+    ) -> Flow[Response[Any]]:
         """Make one call of a chain, and judge what it returns."""
         ...
 
-    def guard_stream(self, source: object, question: str, capture: Capture) -> Flow[None]:
+    def guard_stream(
+        self, source: object, question: str, capture: Capture, history: tuple[Turn, ...] = ()
+    ) -> Flow[None]:
         """Take a stream's pieces, judge them, and emit them and the response."""
         ...
 
@@ -49,8 +53,7 @@ def decorate(fn: Callable[..., Any], paths: Paths, capture: Capture) -> Callable
         if isinstance(fn, outer):
             raise UsageError(f"put the guard below @{outer.__name__}, not above it")
     callee = as_callee(fn, "guarded function")
-    question_of = _question_finder(fn, capture.question)
-    wrapper = _wrapper(fn, callee, paths, capture, question_of)
+    wrapper = _wrapper(fn, callee, paths, capture, _finder(fn, capture.question))
     functools.update_wrapper(wrapper, fn, updated=("__dict__",) if inspect.isroutine(fn) else ())
     _annotate(wrapper, fn)
     return wrapper
@@ -72,13 +75,15 @@ def _wrapper(
     callee: Callee,
     paths: Paths,
     capture: Capture,
-    question_of: Callable[[tuple[Any, ...], dict[str, Any]], str],
+    asked: Callable[[tuple[Any, ...], dict[str, Any]], tuple[str, tuple[Turn, ...]]],
 ) -> Callable[..., Any]:
     def guarded(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Response[Any]]:
-        return paths.guard_call(Call(callee, args, kwargs), question_of(args, kwargs), capture)
+        question, history = asked(args, kwargs)
+        return paths.guard_call(Call(callee, args, kwargs), question, capture, history)
 
     def streamed(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[None]:
-        return paths.guard_stream(fn(*args, **kwargs), question_of(args, kwargs), capture)
+        question, history = asked(args, kwargs)
+        return paths.guard_stream(fn(*args, **kwargs), question, capture, history)
 
     def plain(*args: Any, **kwargs: Any) -> Response[Any]:
         return run(guarded(args, kwargs))
@@ -107,9 +112,10 @@ def _is(kind: Callable[[object], bool], fn: Any) -> bool:
     return kind(fn) or kind(getattr(fn, "__call__", None))  # noqa: B004  # the method is asked, not called
 
 
-def _question_finder(
+def _finder(
     fn: Callable[..., Any], selector: Selector | None
-) -> Callable[[tuple[Any, ...], dict[str, Any]], str]:
+) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[str, tuple[Turn, ...]]]:
+    """What finds the question in a function's arguments, and what was said before it."""
     try:
         signature = inspect.signature(fn)
     except ValueError as error:
@@ -121,10 +127,17 @@ def _question_finder(
     usual = [name for name in ("question", "query") if name in parameters]
     parameter = named or (usual or parameters)[0] if selector is None or named else parameters[0]
 
-    def find(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        return find_question(_argument(signature, parameter, args, kwargs), None if named else selector)
+    def find(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, tuple[Turn, ...]]:
+        given = _argument(signature, parameter, args, kwargs)
+        question = find_question(given, None if named else selector)
+        return question, find_history(given) or find_history(_named(signature, args, kwargs))
 
     return find
+
+
+def _named(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    named = {**kwargs, **dict(zip(signature.parameters, args, strict=False))}
+    return {key: named[key] for key in HISTORY_KEYS if key in named}
 
 
 def _argument(signature: inspect.Signature, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> object:
@@ -161,5 +174,5 @@ class GuardedChain:
 
     def _flow(self, given: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[Response[Any]]:
         callee = as_callee(self.chain, "chain", CHAIN_METHODS)
-        question = find_question(given, self.capture.question)
-        return self.paths.guard_call(Call(callee, (given, *args), kwargs), question, self.capture)
+        question, history = find_question(given, self.capture.question), find_history(given)
+        return self.paths.guard_call(Call(callee, (given, *args), kwargs), question, self.capture, history)

@@ -250,6 +250,7 @@ def test_an_assigned_mapping_holds_what_the_policy_delivers(door: Door, output, 
     guarded = Guard(ScriptedJudge(False), policy=Replace("Ask the shop.")).wrap(chain, **selectors)
     result = door.invoke(guarded.assign(also=lambda given: given[key]), QUESTION)
     assert result[key] == result["also"] == result["response"].answer == "Ask the shop."
+    assert ANSWER not in str([value for name, value in result.items() if name != "response"])
     assert door.invoke(guarded.pick(key), QUESTION) == "Ask the shop."
 
 

@@ -531,3 +531,41 @@ def test_a_stream_without_a_way_to_close_it_is_fine():
     guarded = Guard(ScriptedJudge(True)).wrap(Chain())
     for items in (list(guarded.stream(QUESTION)), asyncio.run(gathered(guarded.astream(QUESTION)))):
         assert (items[0], items[-1].status) == ((ANSWER, LAMP), Status.ANSWERED)
+
+
+@both_doors
+def test_a_piece_that_the_chain_changes_later_leaves_as_it_was_judged(door: Door):
+    def generate(_given):
+        record_chunks([LAMP])
+        piece = {"question": QUESTION, "answer": ANSWER}
+        yield piece
+        piece["answer"] = "It runs on air."
+
+    async def agenerate(_given):
+        for piece in generate(_given):
+            yield piece
+
+    guarded = Guard(ScriptedJudge(True), policy=Raise()).wrap(RunnableGenerator(generate, agenerate))
+    *pieces, response = door.items(guarded.astream if door.is_async else guarded.stream, {"question": QUESTION})
+    assert pieces == [{"question": QUESTION, "answer": ANSWER}]
+    assert response.answer == ANSWER
+
+
+@both_doors
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"input": QUESTION, "chat_history": [("human", "Is it blue?"), ("ai", "Yes.")]},
+        {"messages": [("human", "Is it blue?"), ("ai", "Yes."), ("human", QUESTION)]},
+        {"question": QUESTION, "history": [{"role": "user", "content": "Is it blue?"}, AIMessage("Yes.")]},
+    ],
+)
+def test_the_judge_reads_what_was_said_before_in_every_call_style(door: Door, given):
+    judge = ScriptedJudge(True)
+    guarded = Guard(judge).wrap(recording(ANSWER))
+    door.invoke(guarded, given)
+    door.items(guarded.astream if door.is_async else guarded.stream, given)
+    for exchange in judge.exchanges:
+        assert (exchange.question, [turn.content for turn in exchange.history]) == (QUESTION, ["Is it blue?", "Yes."])
+        assert [chunk.text for chunk in exchange.chunks] == [LAMP]
+    assert len(judge.exchanges) == 2

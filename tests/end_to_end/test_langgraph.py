@@ -264,7 +264,26 @@ def test_a_sequence_that_ends_in_a_graph_is_guarded_at_the_graph(door: Door):
 
 
 @both_doors
-def test_a_graph_that_waits_for_a_person_has_no_answer_yet(door: Door):
+@pytest.mark.parametrize("answer", [None, "answer", lambda output: output["answer"]])
+def test_a_graph_that_stops_after_its_draft_is_judged_by_the_draft_and_says_that_it_stopped(door: Door, answer):
+    types = pytest.importorskip("langgraph.types")
+    memory = pytest.importorskip("langgraph.checkpoint.memory")
+
+    built = graphs.StateGraph(Known)
+    built.add_node("write", lambda _: {"answer": ANSWER, "context": [Document(LAMP)]})
+    built.add_node("confirm", lambda _: types.interrupt("Really?"))
+    built.add_edge(graphs.START, "write")
+    built.add_edge("write", "confirm")
+    guarded = Guard(ScriptedJudge(True)).wrap(built.compile(checkpointer=memory.InMemorySaver()), answer=answer)
+    response = door.invoke(guarded, {"question": QUESTION}, config={"configurable": {"thread_id": "1"}})
+    assert (response.status, response.answer, texts(response)) == (Status.ANSWERED, ANSWER, [LAMP])
+    assert [paused.value for paused in response.output["__interrupt__"]] == ["Really?"]
+
+
+@quiet
+@both_doors
+@pytest.mark.parametrize("answer", [None, "answer"])
+def test_a_graph_that_waits_for_a_person_has_no_answer_yet(door: Door, answer):
     types = pytest.importorskip("langgraph.types")
     memory = pytest.importorskip("langgraph.checkpoint.memory")
 
@@ -275,7 +294,7 @@ def test_a_graph_that_waits_for_a_person_has_no_answer_yet(door: Door):
     built.add_node(confirm)
     built.add_edge(graphs.START, "confirm")
     chain = built.compile(checkpointer=memory.InMemorySaver())
-    guarded = Guard(ScriptedJudge(True)).wrap(chain, question=lambda _: QUESTION)
+    guarded = Guard(ScriptedJudge(True)).wrap(chain, question=lambda _: QUESTION, answer=answer)
     for way in ("invoke", "stream"):
         config: Any = {"configurable": {"thread_id": way}}
 
@@ -284,8 +303,8 @@ def test_a_graph_that_waits_for_a_person_has_no_answer_yet(door: Door):
                 return door.call(guarded.ainvoke if door.is_async else guarded.invoke, given, config)
             return door.items(lambda: (guarded.astream if door.is_async else guarded.stream)(given, config))[-1]
 
-        with pytest.raises(UsageError, match="no answer found"):
-            ask({"question": QUESTION})
+        paused = ask({"question": QUESTION})
+        assert (paused.status, paused.answer) == (Status.NO_CONTEXT, "")
         response = ask(types.Command(resume=True))
         assert (response.status, response.answer, texts(response)) == (Status.ANSWERED, ANSWER, [LAMP])
 

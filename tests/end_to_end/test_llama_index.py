@@ -667,3 +667,12 @@ def test_one_engine_for_many_tasks_and_threads(index: VectorStoreIndex, writer: 
         *(f"<t{n}>" for n in range(20)),
     }
     assert {response.status for response in responses} == {Status.ANSWERED}
+
+
+@every_chat_style
+def test_the_judge_reads_what_was_said_before(ask: Style, index: Any, writer: Writer) -> None:
+    judge = ScriptedJudge(True)
+    engine = Guard(judge).wrap(chat_engine(index, "context", writer))
+    ask(engine, QUESTION)
+    ask(engine, "And its cord?")
+    assert [[turn.content for turn in exchange.history] for exchange in judge.exchanges] == [[], [QUESTION, ANSWER]]

@@ -166,6 +166,51 @@ def test_a_turn_whose_policy_raises_is_recorded_and_its_answer_was_never_said(do
     assert [response.reason for response in conversation.turns] == [Reason.UNSUPPORTED] * 2
 
 
+@both_doors
+def test_a_streamed_turn_is_a_turn_like_any_other(door):
+    def words(question, chunks, *, history):
+        yield from (f"{len(history)} messages ", "before.")
+
+    judge = ScriptedJudge(True)
+    guard = Guard(judge, retriever=Retriever([VOLTAGE], [CORD]), generator=words)
+    conversation = guard.session(evidence=LastTurns(2))
+    stream = conversation.astream if door.is_async else conversation.stream
+    for question in "AB":
+        *pieces, response = door.items(stream, question)
+        assert "".join(pieces) == response.answer
+        assert response is conversation.turns[-1]
+    assert [exchange.chunks for exchange in judge.exchanges] == [(VOLTAGE,), (VOLTAGE, CORD)]
+    assert [turn.content for turn in conversation.history] == ["A", "0 messages before.", "B", "2 messages before."]
+
+
+@both_doors
+def test_a_streamed_turn_that_is_left_early_leaves_no_trace_and_one_that_raises_is_recorded(door):
+    def words(question, chunks):
+        yield from ("One ", "two.")
+
+    guard = Guard(ScriptedJudge(False), retriever=Retriever([VOLTAGE], [CORD]), generator=words)
+    conversation = guard.session(evidence=ThisTurn())
+
+    async def leave():
+        async with conversation.astream("A") as items:
+            return await anext(items)
+
+    if door.is_async:
+        assert door.call(leave) == "One "
+    else:
+        with conversation.stream("A") as items:
+            assert next(items) == "One "
+            with pytest.raises(UsageError, match="still under way"):
+                list(conversation.stream("B"))
+    assert conversation.turns == ()
+
+    raising = guard.with_options(policy=Raise(), retriever=Retriever([VOLTAGE])).session(evidence=ThisTurn())
+    with pytest.raises(UngroundedError):
+        door.items(raising.astream if door.is_async else raising.stream, "A")
+    assert [turn.generated for turn in raising.turns] == ["One two."]
+    assert [turn.content for turn in raising.history] == ["A"]
+
+
 def test_a_turn_without_context_is_recorded_too_when_it_raises():
     conversation, _, _ = session([], policy=Raise())
     with pytest.raises(NoContextError):

@@ -118,12 +118,12 @@ MESSAGES = [SimpleNamespace(content="Paris "), SimpleNamespace(content=[{"type":
     [
         (
             [{"context": EVIDENCE}, {"answer": "Paris is "}, {"answer": "in "}, {"answer": "France."}],
-            ChunksFrom.RETURNED,
+            ChunksFrom.OUTPUT,
         ),
         ([("", EVIDENCE), "Paris is in France."], ChunksFrom.RETURNED),
         ([("Paris is ", EVIDENCE), ("in France.", [])], ChunksFrom.RETURNED),
-        ([{"answer": "Paris is in France.", "context": EVIDENCE}], ChunksFrom.RETURNED),
-        ([{"answer": "Paris is in France."}, {"answer": None, "source_documents": EVIDENCE}], ChunksFrom.RETURNED),
+        ([{"answer": "Paris is in France.", "context": EVIDENCE}], ChunksFrom.OUTPUT),
+        ([{"answer": "Paris is in France."}, {"answer": None, "source_documents": EVIDENCE}], ChunksFrom.OUTPUT),
         (MESSAGES, ChunksFrom.RECORDED),
         ([{"role": "assistant", "content": "Paris is in France."}], ChunksFrom.RECORDED),
         ([(SimpleNamespace(content="Paris is in France."), EVIDENCE)], ChunksFrom.RETURNED),
@@ -273,6 +273,28 @@ def test_replace_lets_only_its_text_out(door: Door, said: Any, chunks: Any, text
     assert pieces == ([text] if text else [])
     assert (response.answer, response.generated) == (text, "Paris is in France.")
     assert response.status is not Status.ANSWERED
+
+
+@both_doors
+def test_replace_lets_no_piece_out_even_if_its_text_is_the_answers_own(door: Door) -> None:
+    pieces = [{"answer": "Paris is in ", "draft": 1}, {"answer": "France.", "draft": 2}]
+    guard = Guard(ScriptedJudge(False), policy=Replace("Paris is in France."))
+
+    assert stream(door, guard, recording, pieces)[:-1] == ["Paris is in France."]
+    assert stream(door, guard.with_options(judge=ScriptedJudge(True)), recording, pieces)[:-1] == pieces
+
+
+@both_doors
+def test_a_piece_that_holds_nothing_but_chunks_under_a_named_key_says_nothing(door: Door) -> None:
+    def found(question: str) -> Iterator[Any]:
+        yield {"passage": EVIDENCE[0]}
+        yield "Paris is in France."
+
+    *pieces, response = door.items(Guard(ScriptedJudge(True)).wraps(chunks="passage")(door.generator(found)), "Q?")
+
+    assert pieces == [{"passage": EVIDENCE[0]}, "Paris is in France."]
+    assert (response.answer, response.chunks_from) == ("Paris is in France.", ChunksFrom.OUTPUT)
+    assert [chunk.text for chunk in response.chunks] == EVIDENCE
 
 
 @both_doors

@@ -20,6 +20,7 @@ import pytest
 
 from groundguard import Capture, Chunk, Guard, Reason, Response, Status, UngroundedError, record_chunks
 from groundguard.errors import GroundguardWarning, InputError, UsageError
+from groundguard.foreign import find_history
 from groundguard.policy import Raise, Replace
 from groundguard.records import ChunksFrom
 from groundguard.testing import ScriptedJudge
@@ -846,3 +847,68 @@ def test_pydantic_writes_and_reads_a_response_as_it_does_itself(guard: Guard) ->
     for forged in ({}, response.to_dict() | {"verdict": None}, response.to_dict() | {"chunks": []}, "answered"):
         with pytest.raises((InputError, ValueError)):
             adapter.validate_python(forged)
+
+
+# What was said before.
+
+SAID = [("user", "Is it blue?"), ("assistant", "Yes.")]
+
+
+@both_doors
+@pytest.mark.parametrize("name", ["history", "chat_history"])
+def test_the_judge_reads_the_history_that_a_function_is_given(door, name):
+    def plain(question, **given):
+        assert given[name] == SAID
+        return "12 volts.", ["It runs on 12 volts."]
+
+    def pieces(question, **given):
+        assert given[name] == SAID
+        yield "12 volts.", ["It runs on 12 volts."]
+
+    judge = ScriptedJudge(True)
+    door.call(Guard(judge)(door.function(plain)), "Which voltage?", **{name: SAID})
+    streamed = Guard(judge)(door.generator(pieces))
+    door.items(lambda: streamed("Which voltage?", **{name: SAID}))
+    assert [[(turn.role, turn.content) for turn in exchange.history] for exchange in judge.exchanges] == [SAID, SAID]
+
+
+def test_a_history_by_position_is_found_too():
+    judge = ScriptedJudge(True)
+    Guard(judge)(lambda question, history: ("12 volts.", ["It runs on 12 volts."]))("Which voltage?", SAID)
+    assert [turn.content for turn in judge.exchanges[0].history] == ["Is it blue?", "Yes."]
+
+
+@both_doors
+def test_the_judge_reads_the_messages_before_the_question_of_a_chain(door):
+    class Chain:
+        def invoke(self, given):
+            return {"answer": "12 volts.", "context": ["It runs on 12 volts."]}
+
+        async def ainvoke(self, given):
+            return self.invoke(given)
+
+    judge = ScriptedJudge(True)
+    door.invoke(Guard(judge).wrap(Chain()), {"messages": [*SAID, ("user", "Which voltage?")]})
+    assert [turn.content for turn in judge.exchanges[0].history] == ["Is it blue?", "Yes."]
+    assert judge.exchanges[0].question == "Which voltage?"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("Q?", []),
+        ({"question": "Q?"}, []),
+        ({"question": "Q?", "chat_history": "Human: hello"}, []),
+        ({"question": "Q?", "chat_history": None}, []),
+        ({"question": "Q?", "chat_history": []}, []),
+        ({"question": "Q?", "chat_history": [object(), ("system", "Be brief."), ("tool", "12 V"), *SAID]}, SAID),
+        ({"question": "Q?", "history": [("user", ""), ("ai", "Hello.")]}, [("ai", "Hello.")]),
+        ([*SAID, ("user", "Q?"), ("assistant", "")], SAID),
+        ({"input": [*SAID, ("user", "Q?")]}, SAID),
+        ({"messages": [("assistant", "Hello.")]}, []),
+        ({"messages": 3}, []),
+        ({"chat_history": [("user", str(number)) for number in range(30)]}, [("user", str(n)) for n in range(20, 30)]),
+    ],
+)
+def test_the_history_of_an_input_is_what_can_be_read_of_it(given, said):
+    assert [(turn.role, turn.content) for turn in find_history(given)] == said

@@ -12,6 +12,7 @@ from groundguard.errors import UngroundedError, UsageError, told
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Flow, Step, interpose
 from groundguard.records import Chunk, Response, Turn
+from groundguard.streaming import AsyncStream, Stream
 from groundguard.text import is_blank
 
 
@@ -47,8 +48,11 @@ class Session:
 
     """
 
-    def __init__(self, ask: AskPath, check: CheckPath, evidence: EvidenceRule, window: int = 10) -> None:
+    def __init__(
+        self, ask: AskPath, stream: AskPath, check: CheckPath, evidence: EvidenceRule, window: int = 10
+    ) -> None:
         self._ask_path = ask
+        self._stream_path = stream
         self._check_path = check
         self._evidence = as_rule(evidence)
         self._window = _checked(window)
@@ -88,11 +92,30 @@ class Session:
             UsageError: if another turn of this session is still under way, or as for `Guard.ask`.
             UngroundedError: if the policy is to raise; the turn is recorded.
         """
-        return run(self._ask(question))
+        return run(self._ask(self._ask_path, question))
 
     async def aask(self, question: str) -> Response[Any]:
         """`ask` on the running event loop."""
-        return await arun(self._ask(question))
+        return await arun(self._ask(self._ask_path, question))
+
+    def stream(self, question: str) -> Stream:
+        """`ask`, in pieces: iterate over it; the last item is the labelled response, always.
+
+        The turn begins when the first item is asked for, and is recorded when it has its response; one that is left
+        early leaves no trace.
+
+        Args:
+            question: What the user says.
+
+        Raises:
+            UsageError: at the first item, as for `ask`.
+            UngroundedError: at the end, if the policy is to raise; the turn is recorded.
+        """
+        return Stream(self._ask(self._stream_path, question))
+
+    def astream(self, question: str) -> AsyncStream:
+        """`stream` on the running event loop."""
+        return AsyncStream(self._ask(self._stream_path, question))
 
     def check(self, question: str, *, answer: str, chunks: object) -> Response[None]:
         """Judge and label the next turn, whose answer already exists.
@@ -117,10 +140,10 @@ class Session:
         results = (TurnResult(index, r.status, r.reason, r.verdict) for index, r in enumerate(self._turns))
         return TurnFaithfulness(tuple(results))
 
-    def _ask(self, question: str) -> Flow[Response[Any]]:
+    def _ask(self, path: AskPath, question: str) -> Flow[Response[Any]]:
         with self._alone():
             earlier = earlier_chunks(self._evidence, self._chunks)
-            return (yield from self._recorded(self._ask_path(question, self._recent(), earlier), len(earlier)))
+            return (yield from self._recorded(path(question, self._recent(), earlier), len(earlier)))
 
     def _check(self, question: str, answer: str, chunks: object) -> Flow[Response[None]]:
         with self._alone():

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from groundguard.errors import UsageError, told
 from groundguard.flow.steps import Emit, Flow
-from groundguard.records import Response
+from groundguard.records import Response, Status
 from groundguard.streaming.pieces import Collected, unchanged
 
 Mode: TypeAlias = Literal["after", "hold", "gate"]
@@ -79,14 +79,22 @@ class After(Outlet):
 
 
 class Hold(Outlet):
-    """Nothing leaves before the status is known; then what the policy delivers does."""
+    """Nothing leaves before the status is known; then what the policy delivers does.
+
+    Args:
+        returns: Whether the policy is `Return()`, so that the pieces leave whatever the status.
+    """
+
+    def __init__(self, *, returns: bool = False) -> None:
+        self._returns = returns
 
     def settled(self, collected: Collected, response: Response[Any]) -> Flow[None]:
-        """Hand on what was held, or what the policy put in its place.
+        """Hand on what was held, or what the policy put in its place, be it word for word the same.
 
         A piece that has changed since it was judged stays behind; its text is handed on as it was.
         """
-        if response.answer == collected.text:
+        own = self._returns or response.status is Status.ANSWERED
+        if own and response.answer == collected.text:
             for piece, text in zip(collected.pieces, collected.texts, strict=True):
                 yield Emit(piece if unchanged(piece, text, collected.capture) else text)
         elif response.answer:

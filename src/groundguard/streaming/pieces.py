@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from groundguard.capture import Capture, Found, Recorder, found_below
 from groundguard.chunks import freeze, holds_chunks
@@ -23,12 +23,14 @@ class Collected:
         pieces: The pieces as they came.
         texts: What each of them added to the answer.
         chunks: The chunks that pieces reported; None if none did.
+        chunks_from: How the first of them was reported.
     """
 
     capture: Capture = field(default_factory=Capture)
     pieces: list[Any] = field(default_factory=list[Any], repr=False)
     texts: list[str] = field(default_factory=list[str], repr=False)
     chunks: tuple[Chunk, ...] | None = field(default=None, repr=False)
+    chunks_from: ChunksFrom = ChunksFrom.NOT_OBSERVED
 
     def take(self, piece: object) -> None:
         """Take one more piece; raises `UsageError` if it holds no text where it should."""
@@ -36,7 +38,12 @@ class Collected:
         reported = _chunks(piece, self.capture)
         self.texts.append(_text(piece, self.capture, silent=not is_pair(piece)))
         if reported is not None:
-            self.chunks = (self.chunks or ()) + reported
+            self._report(reported, ChunksFrom.RETURNED if _returns_chunks(piece, self.capture) else ChunksFrom.OUTPUT)
+
+    def _report(self, reported: tuple[Chunk, ...], chunks_from: ChunksFrom) -> None:
+        if self.chunks is None:
+            self.chunks_from = chunks_from
+        self.chunks = (self.chunks or ()) + reported
 
     @property
     def text(self) -> str:
@@ -46,7 +53,7 @@ class Collected:
     def found(self, recorder: Recorder) -> Found:
         """The chunks that the stream reported, else those that were reported from below; nothing is heard any more."""
         below = found_below(recorder)
-        return below if self.chunks is None else Found(self.chunks, ChunksFrom.RETURNED)
+        return below if self.chunks is None else Found(self.chunks, self.chunks_from)
 
     def found_so_far(self, recorder: Recorder) -> Found:
         """The same while the stream goes on and more may be reported."""
@@ -66,7 +73,7 @@ def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     else:
         said: object = piece[0] if is_pair(piece) else piece
         text = answer_text(said)
-        if silent and text is None and _says_nothing(said):
+        if silent and text is None and _says_nothing(said, capture):
             text = ""
         if is_mapping(said) and len(_texts(said, said.keys() - set(ANSWER_KEYS))) > 1:
             text = None
@@ -78,10 +85,10 @@ def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     return text
 
 
-def _says_nothing(said: object) -> bool:
+def _says_nothing(said: object, capture: Capture) -> bool:
     """Whether a mapping holds neither an answer nor any text that nobody would judge: only the question, or chunks."""
     holds_answer = any(get(said, key) is not None for key in ANSWER_KEYS)
-    return is_mapping(said) and not holds_answer and not _texts(said, {*CHUNK_KEYS, *QUESTION_KEYS})
+    return is_mapping(said) and not holds_answer and not _texts(said, {*CHUNK_KEYS, *QUESTION_KEYS, capture.chunks})
 
 
 def _texts(said: object, but: AbstractSet[Any]) -> list[str]:
@@ -90,12 +97,18 @@ def _texts(said: object, but: AbstractSet[Any]) -> list[str]:
 
 
 def _chunks(piece: object, capture: Capture) -> tuple[Chunk, ...] | None:
+    if isinstance(piece, str) and isinstance(capture.chunks, str):
+        return None
     if capture.chunks is not None:
         found = _selected(piece, capture.chunks)
         return None if found is None else freeze(found)
-    if holds_chunks(piece) and not callable(capture.answer):
+    if _returns_chunks(piece, capture):
         return freeze(piece[1])
     return next((freeze(get(piece, key)) for key in CHUNK_KEYS if has(piece, key)), None)
+
+
+def _returns_chunks(piece: object, capture: Capture) -> TypeGuard[tuple[Any, Any]]:
+    return capture.chunks is None and holds_chunks(piece) and not callable(capture.answer)
 
 
 def _selected(piece: object, selector: Selector) -> object:

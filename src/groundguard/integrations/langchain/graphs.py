@@ -16,7 +16,7 @@ from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
 from groundguard.capture import Capture, Recorder, find_chunks
 from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
-from groundguard.foreign import find_answer
+from groundguard.foreign import INTERRUPT, find_answer
 from groundguard.integrations.langchain.pieces import Seen
 
 _BINDING: Any = RunnableBindingBase
@@ -113,4 +113,4 @@ class GraphReading:
     def _output(self) -> Any:
         if self.output_keys is None or isinstance(self.output_keys, str) or not is_mapping(self.state):
             return self.state
-        return {key: value for key, value in self.state.items() if key in self.output_keys}
+        return {key: value for key, value in self.state.items() if key in (*self.output_keys, INTERRUPT)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -67,13 +68,18 @@ class ChainReading:
     capture: Capture
 
     def see(self, piece: Any) -> Iterable[Any]:
-        """The piece without what the caller said: that is no answer to be judged. A selector sees the whole piece."""
+        """The piece without what the caller said: that is no answer to be judged. A selector sees the whole piece.
+
+        The consumer gets a copy of such a piece: what the chain changes in its own later is not what was judged.
+        """
         if self.capture.answer is not None or callable(self.capture.chunks):
             return (piece,)
         kept = {*ANSWER_KEYS, *CHUNK_KEYS, self.capture.chunks}
         said = _texts(self.given)
         echo = {key for key, text in _texts(piece).items() if key not in kept and said.get(key) == text}
-        return (Seen({key: value for key, value in piece.items() if key not in echo}, piece) if echo else piece,)
+        if not echo:
+            return (piece,)
+        return (Seen({key: value for key, value in piece.items() if key not in echo}, copy(piece)),)
 
     def end(self) -> Iterable[Any]:
         """Nothing more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from contextlib import aclosing, closing
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.callbacks import (
     AsyncCallbackManagerForChainRun,
@@ -25,14 +25,15 @@ from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, scoped
-from groundguard.foreign import ANSWER_KEYS, find_question, has
+from groundguard.foreign import ANSWER_KEYS, find_history, find_question, has
 from groundguard.integrations.langchain.graphs import find_graph, graph_reading
 from groundguard.integrations.langchain.pieces import ChainReading, Reading, aread, read, shown, unread_errors
 from groundguard.integrations.langchain.tracing import atraced, configured, traced
 from groundguard.integrations.langchain.whole import Fallbacks, Whole
-from groundguard.records import Response
+from groundguard.records import Response, Turn
 from groundguard.wrapping import Paths
 
+_Asked: TypeAlias = tuple[str, tuple[Turn, ...]]
 _CHAIN: Any = Runnable
 _NO_CHAINS: Any = (BaseRetriever, BasePromptTemplate, BaseOutputParser)
 
@@ -125,10 +126,13 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
     def _flow(
         self, given: Any, callbacks: BaseCallbackManager, config: RunnableConfig, kwargs: dict[str, Any]
     ) -> Flow[Response[Any]]:
-        question = find_question(given, self.capture.question)
+        question, history = self._asked(given)
         callee = Callee(self.chain.invoke, self.chain.ainvoke, f"the chain {self.chain.get_name()}")
         call = Call(callee, (given, patch_config(config, callbacks=callbacks)), kwargs)
-        return self.paths.guard_call(call, question, self.capture)
+        return self.paths.guard_call(call, question, self.capture, history)
+
+    def _asked(self, given: Any) -> _Asked:
+        return find_question(given, self.capture.question), find_history(given)
 
     # Answers in pieces.
 
@@ -151,16 +155,16 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
                 yield item
 
     def _pieces(self, given: Any, config: RunnableConfig, kwargs: dict[str, Any]) -> Generator[Any]:
-        question, reading = find_question(given, self.capture.question), self._reading(given, kwargs)
+        asked, reading = self._asked(given), self._reading(given, kwargs)
         source = read(self.chain.stream(given, config, **reading.kwargs), reading)
-        with unread_errors(), closing(iterate(self._guarded(source, question, reading, config))) as items:
+        with unread_errors(), closing(iterate(self._guarded(source, asked, reading, config))) as items:
             for item in items:
                 yield from shown(item)
 
     async def _apieces(self, given: Any, config: RunnableConfig, kwargs: dict[str, Any]) -> AsyncGenerator[Any]:
-        question, reading = find_question(given, self.capture.question), self._reading(given, kwargs)
+        asked, reading = self._asked(given), self._reading(given, kwargs)
         source = aread(self.chain.astream(given, config, **reading.kwargs), reading)
-        async with aclosing(aiterate(self._guarded(source, question, reading, config))) as items:
+        async with aclosing(aiterate(self._guarded(source, asked, reading, config))) as items:
             with unread_errors():
                 async for item in items:
                     for piece in shown(item):
@@ -172,8 +176,9 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
             ChainReading(given, kwargs, self.capture) if graph is None else graph_reading(graph, kwargs, self.capture)
         )
 
-    def _guarded(self, source: object, question: str, reading: Reading, config: RunnableConfig) -> Flow[None]:
-        return scoped(self.paths.guard_stream(source, question, reading.capture), partial(configured, config))
+    def _guarded(self, source: object, asked: _Asked, reading: Reading, config: RunnableConfig) -> Flow[None]:
+        question, history = asked
+        return scoped(self.paths.guard_stream(source, question, reading.capture, history), partial(configured, config))
 
     def transform(
         self,
@@ -199,7 +204,8 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
         """Add fields to a mapping of what the chain returned and `response`.
 
         The answer stands there as the policy delivers it, under the chain's own key for it, or `answer` if its output
-        is no mapping.
+        is no mapping. Where a function of yours finds the answer, nobody knows its key: then nothing of an output whose
+        answer the policy has replaced stands there.
         """
         return self._as_mapping().assign(**kwargs)
 
@@ -212,7 +218,8 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
 
     def _mapping(self, response: Response[Any]) -> dict[str, Any]:
         output: Any = response.output
-        own: dict[str, Any] = {**output} if is_mapping(output) else {}
+        hidden = callable(self.capture.answer) and response.answer != response.generated
+        own: dict[str, Any] = {**output} if is_mapping(output) and not hidden else {}
         key = next((key for key in self._answer_keys() if has(own, key)), "answer")
         if key not in own or response.answer != response.generated:
             own[key] = response.answer

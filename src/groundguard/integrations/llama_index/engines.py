@@ -13,7 +13,7 @@ from groundguard.errors import UngroundedError
 from groundguard.fields import is_mapping
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, as_callee
-from groundguard.foreign import find_answer, find_question, has, select
+from groundguard.foreign import find_answer, find_history, find_question, get, has, select
 from groundguard.integrations.llama_index.responses import (
     acollected,
     answer_of,
@@ -23,7 +23,7 @@ from groundguard.integrations.llama_index.responses import (
     pieces_of,
     source_chunks,
 )
-from groundguard.records import ChunksFrom, Response
+from groundguard.records import ChunksFrom, Response, Turn
 from groundguard.wrapping import Paths
 
 Pair = tuple[str, str]
@@ -87,14 +87,14 @@ class GuardedEngine:
             UngroundedError: if the policy is to raise.
         """
         call = _Run(as_callee(self.engine, "engine", (self.pieces,)), (question, *args), kwargs, self.capture)
-        flow = self.paths.guard_stream(call.told(), self._question(question), call.streaming)
+        flow = self.paths.guard_stream(call.told(), self._question(question), call.streaming, self._history(kwargs))
         with call.raising(), closing(iterate(flow)) as items:
             yield from call.shown(items)
 
     async def astream(self, question: Any, *args: Any, **kwargs: Any) -> AsyncGenerator[str | Response[Any]]:
         """`stream` on the running event loop, by the engine's own async method."""
         call = _Run(as_callee(self.engine, "engine", (self.pieces,)), (question, *args), kwargs, self.capture)
-        flow = self.paths.guard_stream(call.atold(), self._question(question), call.streaming)
+        flow = self.paths.guard_stream(call.atold(), self._question(question), call.streaming, self._history(kwargs))
         with call.raising():
             async with aclosing(aiterate(flow)) as items:
                 async for item in items:
@@ -105,7 +105,12 @@ class GuardedEngine:
         callee = as_callee(self.engine, "engine", (self.whole,))
         own = self.capture
         capture = replace(own, chunks=own.chunks or source_chunks, answer=own.answer or answer_of)
-        return self.paths.guard_call(Call(collecting(callee), (given, *args), kwargs), self._question(given), capture)
+        call = Call(collecting(callee), (given, *args), kwargs)
+        return self.paths.guard_call(call, self._question(given), capture, self._history(kwargs))
+
+    def _history(self, kwargs: dict[str, Any]) -> tuple[Turn, ...]:
+        """What was said before, be it handed over or remembered by the engine."""
+        return find_history({HISTORY: kwargs.get(HISTORY) or get(self.engine, HISTORY)})
 
     def _question(self, given: Any) -> str:
         bundled = self.capture.question is None and has(given, "query_str")

@@ -129,7 +129,8 @@ def _before_question(given: object) -> list[object]:
     held = (get(given, key) for key in ("messages", *QUESTION_KEYS)) if is_mapping(given) else (given,)
     messages = list(next((value for value in held if is_sequence(value)), ()))
     asked = _last_human(messages)
-    return next((messages[:place] for place, message in enumerate(messages) if message is asked), [])
+    places = [place for place, message in enumerate(messages) if message is asked]
+    return messages[: places[-1]] if places else []
 
 
 def role_of(message: object) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from groundguard.chunks import TEXT_KEYS, freeze, holds_chunks
 from groundguard.errors import warn_once
-from groundguard.foreign import CHUNK_KEYS, Selector, get, has, select
+from groundguard.foreign import CHUNK_KEYS, Selector, get, has, is_paused, select, state_of
 from groundguard.records import Chunk, ChunksFrom, Reason
 
 
@@ -139,8 +139,14 @@ def record_event(recorder: Recorder, place: int, chunks: object) -> None:
 
 
 def find_chunks(output: object, recorder: Recorder, capture: Capture = Capture()) -> Found:
-    """The chunks of a finished run, by the first way that reported. A selector of the user's overrides the pair."""
+    """The chunks of a finished run, by the first way that reported. A selector of the user's overrides the pair.
+
+    Those of a graph that waits for a person are none: it has no answer yet that they could support.
+    """
     recorder.open = False
+    output = state_of(output)
+    if is_paused(output):
+        return Found((), ChunksFrom.OUTPUT)
     if capture.chunks is not None:
         return Found(freeze(select(output, capture.chunks, "chunks", "output")), ChunksFrom.OUTPUT)
     if holds_chunks(output) and not callable(capture.answer):

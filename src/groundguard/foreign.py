@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
 from groundguard.errors import UsageError
@@ -23,6 +23,22 @@ INTERRUPT = "__interrupt__"
 MOST_TURNS = 10
 """How many earlier messages of a chain's input a judge is shown, the last ones."""
 
+MOST_CHARACTERS = 8_000
+"""How long they are together: a judge's window is for the evidence."""
+
+
+def state_of(output: object) -> object:
+    """The state that a LangGraph graph returned, without the container into which `version="v2"` puts it."""
+    if type(output).__module__ != "langgraph.types" or not has(output, "interrupts"):
+        return output
+    value, interrupts = get(output, "value"), get(output, "interrupts")
+    return {**(value if is_mapping(value) else {}), INTERRUPT: interrupts} if interrupts else value
+
+
+def is_paused(output: object) -> bool:
+    """Whether it is the state of a graph that waits for a person: what it holds may be of an earlier question."""
+    return is_mapping(output) and bool(get(output, INTERRUPT))
+
 
 def is_pair(output: object) -> TypeGuard[tuple[Any, Any]]:
     """Whether a function returned `(answer, chunks)`."""
@@ -30,20 +46,19 @@ def is_pair(output: object) -> TypeGuard[tuple[Any, Any]]:
 
 
 def find_answer(output: object, selector: Selector | None = None) -> str:
-    """The answer's text in what a function or chain returned; none yet, if it is a graph that waits for a person.
+    """The answer's text in what a function or chain returned; empty, if it is a graph that waits for a person.
 
     Raises:
         UsageError: if there is none to be found.
     """
-    if isinstance(selector, str) and has(output, INTERRUPT) and not has(output, selector):
+    output = state_of(output)
+    if is_paused(output):
         return ""
     if selector is not None:
         said: object = select(output, selector, "answer", "output")
     else:
         said = output[0] if is_pair(output) else output
     text = answer_text(said)
-    if text is None and has(said, INTERRUPT):
-        return ""
     if text is None:
         raise UsageError(
             f"no answer found in a {type(said).__name__}: return text, a message or a mapping with one of"
@@ -115,14 +130,28 @@ def find_history(given: object) -> tuple[Turn, ...]:
 
     It stands under `chat_history` or `history`, or is the messages before the question.
     """
-    named = next((get(given, key) for key in HISTORY_KEYS if has(given, key)), None) if is_mapping(given) else None
-    messages = named if is_sequence(named) else _before_question(given)
-    spoken = [(role_of(message), message_text(message)) for message in messages]
-    turns = [Turn(role, text) for role, text in spoken if role in _SPEAKERS and text]
-    return tuple(turns[-MOST_TURNS:])
+    try:
+        named = next((get(given, key) for key in HISTORY_KEYS if has(given, key)), None) if is_mapping(given) else None
+        return tuple(_last_turns(named if is_sequence(named) else _before_question(given)))
+    except Exception:  # noqa: BLE001  # messages that fail to be read say nothing
+        return ()
 
 
-_SPEAKERS = {"human", "user", "ai", "assistant"}
+_SPEAKERS = {"human", "user", "HumanMessageChunk", "ai", "assistant", "AIMessageChunk"}
+
+
+def _last_turns(messages: Sequence[object]) -> list[Turn]:
+    turns: list[Turn] = []
+    room = MOST_CHARACTERS
+    for message in reversed(messages):
+        role, text = role_of(message), message_text(message)
+        if role not in _SPEAKERS or not text:
+            continue
+        room -= len(text)
+        if len(turns) == MOST_TURNS or room < 0:
+            break
+        turns.append(Turn(role, text))
+    return turns[::-1]
 
 
 def _before_question(given: object) -> list[object]:

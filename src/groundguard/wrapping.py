@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from groundguard.capture import Capture
 from groundguard.errors import UsageError, told
+from groundguard.fields import is_sequence
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, as_callee, is_coroutine_function
 from groundguard.foreign import HISTORY_KEYS, Selector, find_history, find_question
@@ -130,7 +131,8 @@ def _finder(
     def find(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[str, tuple[Turn, ...]]:
         given = _argument(signature, parameter, args, kwargs)
         question = find_question(given, None if named else selector)
-        return question, find_history(given) or find_history(_named(signature, args, kwargs))
+        said = find_history(given)
+        return question, said if said or is_sequence(given) else find_history(_named(signature, args, kwargs))
 
     return find
 

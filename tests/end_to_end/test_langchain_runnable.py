@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langchain_core.chat_history import InMemoryChatMessageHistory
+from langchain_core.messages import AIMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import (
     ConfigurableField,
@@ -243,6 +244,8 @@ def test_fields_are_assigned_to_an_answer_that_is_no_mapping(door: Door):
         ({"said": ANSWER, "context": [LAMP]}, {"answer": "said"}, "said"),
         ({"said": {"so": ANSWER}, "context": [LAMP]}, {"answer": lambda output: output["said"]["so"]}, "answer"),
         ((ANSWER, [LAMP]), {}, "answer"),
+        ({"answer": ANSWER, "result": ANSWER, "context": [LAMP]}, {}, "answer"),
+        ({"messages": [AIMessage(ANSWER)], "context": [LAMP]}, {}, "answer"),
     ],
 )
 def test_an_assigned_mapping_holds_what_the_policy_delivers(door: Door, output, selectors, key):

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from contextlib import aclosing
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -531,6 +532,40 @@ def test_a_stream_without_a_way_to_close_it_is_fine():
     guarded = Guard(ScriptedJudge(True)).wrap(Chain())
     for items in (list(guarded.stream(QUESTION)), asyncio.run(gathered(guarded.astream(QUESTION)))):
         assert (items[0], items[-1].status) == ((ANSWER, LAMP), Status.ANSWERED)
+
+
+@both_doors
+def test_what_the_chain_writes_into_its_input_is_no_echo(door: Door):
+    def draft(given):
+        given["draft"] = "It runs on air."
+        return given
+
+    chain = RunnableLambda(draft) | RunnablePassthrough.assign(context=lambda _: [LAMP]) | gathered_answer()
+    guarded = Guard(ScriptedJudge(True), policy=Replace("No.")).wrap(chain)
+    with pytest.raises(UsageError, match="this mapping is none"):
+        door.items(guarded.astream if door.is_async else guarded.stream, {"question": QUESTION})
+
+
+def gathered_answer():
+    return RunnablePassthrough.assign(answer=lambda _: ANSWER)
+
+
+@both_doors
+@pytest.mark.parametrize("wrap", [dict, MappingProxyType])
+def test_a_mapping_of_any_class_may_hand_on_the_question(door: Door, wrap):
+    chain = silently(wrap({"question": QUESTION, "context": [LAMP]}), wrap({"answer": ANSWER}))
+    guarded = Guard(ScriptedJudge(True), policy=Raise()).wrap(chain)
+    *pieces, response = door.items(guarded.astream if door.is_async else guarded.stream, {"question": QUESTION})
+    assert pieces == [{"question": QUESTION, "context": [LAMP]}, {"answer": ANSWER}]
+    assert response.status is Status.ANSWERED
+
+
+@both_doors
+def test_of_a_string_only_the_part_that_was_judged_is_let_out(door: Door):
+    chain = recording("<think>on air</think>", "<think>?</think>" + ANSWER)
+    guarded = Guard(ScriptedJudge(True), policy=Raise()).wrap(chain, answer=lambda text: text.rpartition("</think>")[2])
+    *pieces, response = door.items(guarded.astream if door.is_async else guarded.stream, QUESTION)
+    assert pieces == [ANSWER] == [response.answer]
 
 
 @both_doors

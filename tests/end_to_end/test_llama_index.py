@@ -19,7 +19,7 @@ from llama_index.core import MockEmbedding, VectorStoreIndex
 from llama_index.core.base.response.schema import PydanticResponse, StreamingResponse
 from llama_index.core.base.response.schema import Response as EngineResponse
 from llama_index.core.chat_engine.types import AgentChatResponse, StreamingAgentChatResponse
-from llama_index.core.llms import CompletionResponse, CustomLLM, LLMMetadata
+from llama_index.core.llms import ChatMessage, CompletionResponse, CustomLLM, LLMMetadata
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -459,7 +459,6 @@ def test_the_history_is_the_engines_own(ask: Style, index: VectorStoreIndex, wri
 
 @every_chat_style
 def test_a_history_that_is_handed_in_reaches_the_engine(ask: Style, index: Any, writer: Writer, guard: Guard) -> None:
-    from llama_index.core.llms import ChatMessage
 
     engine = guard.wrap(chat_engine(index, "context", writer))
     ask(
@@ -676,3 +675,13 @@ def test_the_judge_reads_what_was_said_before(ask: Style, index: Any, writer: Wr
     ask(engine, QUESTION)
     ask(engine, "And its cord?")
     assert [[turn.content for turn in exchange.history] for exchange in judge.exchanges] == [[], [QUESTION, ANSWER]]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_history_that_is_handed_over_is_the_one_that_counts(named: bool, index: Any, writer: Writer) -> None:
+    judge = ScriptedJudge(True)
+    engine = Guard(judge).wrap(chat_engine(index, "context", writer))
+    engine.chat(QUESTION)
+    for said in ([ChatMessage("Is it blue?", role="user")], []):
+        engine.chat("And its cord?", chat_history=said) if named else engine.chat("And its cord?", said)
+        assert [turn.content for turn in judge.exchanges[-1].history] == [message.content for message in said]

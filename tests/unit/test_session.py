@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -209,6 +210,39 @@ def test_a_streamed_turn_that_is_left_early_leaves_no_trace_and_one_that_raises_
         door.items(raising.astream if door.is_async else raising.stream, "A")
     assert [turn.generated for turn in raising.turns] == ["One two."]
     assert [turn.content for turn in raising.history] == ["A"]
+
+
+@both_doors
+@pytest.mark.parametrize("policy", [Return(), Raise()])
+def test_of_a_gated_turn_the_history_holds_what_has_left(door, policy):
+    def words(question, chunks):
+        yield from ("Fact one. ", "Lie two. ", "Fact three.")
+
+    guard = Guard(
+        lambda exchange: exchange.answer.startswith("Fact one.") and "Lie" not in exchange.answer,
+        retriever=Retriever([VOLTAGE]),
+        generator=words,
+        policy=policy,
+        streaming="gate",
+    )
+    conversation, items = guard.session(evidence=ThisTurn()), []
+    with suppress(UngroundedError):
+        door.items(conversation.astream if door.is_async else conversation.stream, "A", into=items)
+    assert items[0] == "Fact one."
+    assert [turn.content for turn in conversation.history] == ["A", "Fact one."]
+    assert [turn.generated for turn in conversation.turns] == ["Fact one. Lie two. Fact three."]
+
+
+@both_doors
+def test_of_a_turn_whose_pieces_are_messages_the_history_holds_the_answer(door):
+    def words(question, chunks):
+        yield from ({"content": "One ", "role": "assistant"}, {"content": "two.", "role": "assistant"})
+
+    conversation = Guard(ScriptedJudge(True), retriever=Retriever([VOLTAGE]), generator=words).session(
+        evidence=ThisTurn()
+    )
+    door.items(conversation.astream if door.is_async else conversation.stream, "A")
+    assert [turn.content for turn in conversation.history] == ["A", "One two."]
 
 
 def test_a_turn_without_context_is_recorded_too_when_it_raises():

@@ -285,6 +285,22 @@ def test_replace_lets_no_piece_out_even_if_its_text_is_the_answers_own(door: Doo
 
 
 @both_doors
+@pytest.mark.parametrize("change", [{"output": "Rome"}, {"answer": "Rome is "}, {"answer": 3}])
+def test_a_piece_that_can_not_be_read_any_more_has_changed(door: Door, change: dict[str, Any]) -> None:
+    def growing(question: str) -> Iterator[Any]:
+        record_chunks(EVIDENCE)
+        piece = {"answer": "Paris is "}
+        yield piece
+        yield "in France."
+        piece.update(change)
+
+    *pieces, response = door.items(Guard(ScriptedJudge(True), streaming="hold")(door.generator(growing)), "Q?")
+
+    assert pieces == ["Paris is ", "in France."]
+    assert response.status is Status.ANSWERED
+
+
+@both_doors
 def test_a_piece_that_holds_nothing_but_chunks_under_a_named_key_says_nothing(door: Door) -> None:
     def found(question: str) -> Iterator[Any]:
         yield {"passage": EVIDENCE[0]}

@@ -893,6 +893,13 @@ def test_the_judge_reads_the_messages_before_the_question_of_a_chain(door):
     assert judge.exchanges[0].question == "Which voltage?"
 
 
+class Unreadable(list[Any]):
+    """Messages in a store that is down."""
+
+    def __reversed__(self) -> Iterator[Any]:
+        raise ConnectionError("down")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -907,8 +914,23 @@ def test_the_judge_reads_the_messages_before_the_question_of_a_chain(door):
         ({"input": [*SAID, ("user", "Q?")]}, SAID),
         ({"messages": [("assistant", "Hello.")]}, []),
         ({"messages": 3}, []),
+        (
+            {"chat_history": [("user", "x" * 8_000), ("user", "y" * 7_990), ("ai", "Hello.")]},
+            [("user", "y" * 7_990), ("ai", "Hello.")],
+        ),
+        ({"chat_history": Unreadable([("user", "Hello.")])}, []),
         ({"chat_history": [("user", str(number)) for number in range(30)]}, [("user", str(n)) for n in range(20, 30)]),
     ],
 )
 def test_the_history_of_an_input_is_what_can_be_read_of_it(given, said):
     assert [(turn.role, turn.content) for turn in find_history(given)] == said
+
+
+def test_the_question_is_no_part_of_what_was_said_before_it():
+    judge = ScriptedJudge(True)
+    Guard(judge)(lambda chat_history: ("12 volts.", ["It runs on 12 volts."]))([*SAID, ("user", "Which voltage?")])
+    (exchange,) = judge.exchanges
+    assert (exchange.question, [turn.content for turn in exchange.history]) == (
+        "Which voltage?",
+        ["Is it blue?", "Yes."],
+    )

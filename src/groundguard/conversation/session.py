@@ -10,7 +10,7 @@ from groundguard.conversation.evidence import EvidenceRule, as_rule, earlier_chu
 from groundguard.conversation.summary import TurnFaithfulness, TurnResult
 from groundguard.errors import UngroundedError, UsageError, told
 from groundguard.flow.drive import arun, run
-from groundguard.flow.steps import Flow, Step, interpose
+from groundguard.flow.steps import Emit, Flow, Step, interpose
 from groundguard.records import Chunk, Response, Turn
 from groundguard.streaming import AsyncStream, Stream
 from groundguard.text import is_blank
@@ -143,7 +143,8 @@ class Session:
     def _ask(self, path: AskPath, question: str) -> Flow[Response[Any]]:
         with self._alone():
             earlier = earlier_chunks(self._evidence, self._chunks)
-            return (yield from self._recorded(path(question, self._recent(), earlier), len(earlier)))
+            streams = path is self._stream_path
+            return (yield from self._recorded(path(question, self._recent(), earlier), len(earlier), streams=streams))
 
     def _check(self, question: str, answer: str, chunks: object) -> Flow[Response[None]]:
         with self._alone():
@@ -154,10 +155,13 @@ class Session:
     def _recent(self) -> tuple[Turn, ...]:
         return tuple(self._history[max(0, len(self._history) - self._window) :])
 
-    def _recorded(self, path: Flow[Response[Any]], earlier: int) -> Flow[Response[Any]]:
+    def _recorded(self, path: Flow[Response[Any]], earlier: int, *, streams: bool = False) -> Flow[Response[Any]]:
         from_users_code: list[UngroundedError] = []
+        left: list[Any] = []
 
         def perform(step: Step) -> Flow[Any]:
+            if isinstance(step, Emit):
+                left.append(step.piece)
             try:
                 return (yield step)
             except UngroundedError as error:  # of a guard inside the user's retriever or generator
@@ -168,9 +172,10 @@ class Session:
             response = yield from interpose(path, perform)
         except UngroundedError as error:
             if not any(error is each for each in from_users_code):
-                self._record(error.response, earlier, delivered="")
+                self._record(error.response, earlier, delivered=_joined(left) or "")
             raise
-        self._record(response, earlier, delivered=response.answer)
+        text = _joined(left) if streams else response.answer
+        self._record(response, earlier, delivered=response.answer if text is None else text)
         return response
 
     def _record(self, response: Response[Any], earlier: int, *, delivered: str) -> None:
@@ -194,6 +199,11 @@ class Session:
             yield
         finally:
             self._token.append(token)
+
+
+def _joined(pieces: list[Any]) -> str | None:
+    """The text that has left in pieces; None if some of them are no text."""
+    return "".join(pieces) if all(isinstance(piece, str) for piece in pieces) else None
 
 
 def _checked(window: object) -> int:

@@ -91,11 +91,15 @@ class Hold(Outlet):
     def settled(self, collected: Collected, response: Response[Any]) -> Flow[None]:
         """Hand on what was held, or what the policy put in its place, be it word for word the same.
 
-        A piece that has changed since it was judged stays behind; its text is handed on as it was.
+        A piece that has changed since it was judged stays behind, as does a string of which a selector took only a
+        part; its text is handed on as it was judged.
         """
         own = self._returns or response.status is Status.ANSWERED
         if own and response.answer == collected.text:
             for piece, text in zip(collected.pieces, collected.texts, strict=True):
-                yield Emit(piece if unchanged(piece, text, collected.capture) else text)
+                if unchanged(piece, text, collected.capture):
+                    yield Emit(piece)
+                elif text or piece == "":
+                    yield Emit(text)
         elif response.answer:
             yield Emit(response.answer)

@@ -61,8 +61,13 @@ class Collected:
 
 
 def unchanged(piece: object, text: str, capture: Capture) -> bool:
-    """Whether a piece still holds the text that was judged: a string of any class but `str` may say something else."""
-    return type(piece) is str or (not isinstance(piece, str) and _text(piece, capture, silent=True) == text)
+    """Whether a piece still holds the text that was judged, and a string nothing else."""
+    if isinstance(piece, str):
+        return type(piece) is str and piece == text
+    try:
+        return _text(piece, capture, silent=True) == text
+    except Exception:  # noqa: BLE001  # what can't be read any more has changed
+        return False
 
 
 def _text(piece: object, capture: Capture, *, silent: bool) -> str:
@@ -80,9 +85,13 @@ def _text(piece: object, capture: Capture, *, silent: bool) -> str:
     if text is None:
         raise UsageError(
             "a piece of a streamed answer is text, a message, a mapping with one text or a pair (text, chunks); this"
-            f" {type(piece).__name__} is none: name its text with answer='KEY' or answer=FUNCTION"
+            f" {_kind(piece)} is none: name its text with answer='KEY' or answer=FUNCTION"
         )
     return text
+
+
+def _kind(piece: object) -> str:
+    return "mapping" if is_mapping(piece) else type(piece).__name__
 
 
 def _says_nothing(said: object, capture: Capture) -> bool:

@@ -16,7 +16,7 @@ from langchain_core.runnables.base import RunnableBindingBase, RunnableSequence
 from groundguard.capture import Capture, Recorder, find_chunks
 from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
-from groundguard.foreign import INTERRUPT, find_answer
+from groundguard.foreign import INTERRUPT, find_answer, get
 from groundguard.integrations.langchain.pieces import Seen
 
 _BINDING: Any = RunnableBindingBase
@@ -90,7 +90,8 @@ class GraphReading:
         """The part as the consumer asked for it, holding nothing to be judged; a state is kept."""
         namespace, mode, data = self._told(piece)
         if mode == "values" and not namespace:
-            self.state = data
+            paused = get(piece, "interrupts") if is_mapping(piece) else None
+            self.state = {**data, INTERRUPT: paused} if paused else data
         return (Seen({}, self._form(piece, namespace, data)),) if mode in self.modes else ()
 
     def end(self) -> Iterable[Any]:

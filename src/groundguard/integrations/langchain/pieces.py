@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, Protocol
 
 from groundguard.capture import Capture
@@ -63,9 +63,13 @@ class ChainReading:
         capture: Where text and chunks stand in the pieces.
     """
 
-    given: Any
+    given: InitVar[Any]
     kwargs: Mapping[str, Any]
     capture: Capture
+    _said: dict[Any, str] = field(init=False, repr=False)
+
+    def __post_init__(self, given: Any) -> None:
+        object.__setattr__(self, "_said", _texts(given))  # now: a chain may write into its input later
 
     def see(self, piece: Any) -> Iterable[Any]:
         """The piece without what the caller said: that is no answer to be judged. A selector sees the whole piece.
@@ -75,15 +79,22 @@ class ChainReading:
         if self.capture.answer is not None or callable(self.capture.chunks):
             return (piece,)
         kept = {*ANSWER_KEYS, *CHUNK_KEYS, self.capture.chunks}
-        said = _texts(self.given)
-        echo = {key for key, text in _texts(piece).items() if key not in kept and said.get(key) == text}
+        echo = {key for key, text in _texts(piece).items() if key not in kept and self._said.get(key) == text}
         if not echo:
             return (piece,)
-        return (Seen({key: value for key, value in piece.items() if key not in echo}, copy(piece)),)
+        return (Seen({key: value for key, value in piece.items() if key not in echo}, _copy(piece)),)
 
     def end(self) -> Iterable[Any]:
         """Nothing more."""
         return ()
+
+
+def _copy(piece: Any) -> Any:
+    """The same fields in a mapping of the same class, where that can be copied."""
+    try:
+        return copy(piece)
+    except TypeError:
+        return dict(piece)
 
 
 def _texts(thing: object) -> dict[Any, str]:

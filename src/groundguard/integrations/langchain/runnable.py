@@ -25,7 +25,7 @@ from groundguard.errors import UsageError
 from groundguard.fields import is_mapping
 from groundguard.flow.drive import aiterate, arun, iterate, run
 from groundguard.flow.steps import Call, Callee, Flow, scoped
-from groundguard.foreign import ANSWER_KEYS, find_history, find_question, has
+from groundguard.foreign import ANSWER_KEYS, CHUNK_KEYS, QUESTION_KEYS, find_history, find_question, has
 from groundguard.integrations.langchain.graphs import find_graph, graph_reading
 from groundguard.integrations.langchain.pieces import ChainReading, Reading, aread, read, shown, unread_errors
 from groundguard.integrations.langchain.tracing import atraced, configured, traced
@@ -204,8 +204,8 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
         """Add fields to a mapping of what the chain returned and `response`.
 
         The answer stands there as the policy delivers it, under the chain's own key for it, or `answer` if its output
-        is no mapping. Where a function of yours finds the answer, nobody knows its key: then nothing of an output whose
-        answer the policy has replaced stands there.
+        is no mapping. Of an output whose answer the policy has replaced only question and chunks stand beside it: the
+        answer may stand in it twice.
         """
         return self._as_mapping().assign(**kwargs)
 
@@ -218,11 +218,12 @@ class GuardedRunnable(Runnable[Any, Response[Any]]):
 
     def _mapping(self, response: Response[Any]) -> dict[str, Any]:
         output: Any = response.output
-        hidden = callable(self.capture.answer) and response.answer != response.generated
-        own: dict[str, Any] = {**output} if is_mapping(output) and not hidden else {}
+        own: dict[str, Any] = {**output} if is_mapping(output) else {}
         key = next((key for key in self._answer_keys() if has(own, key)), "answer")
-        if key not in own or response.answer != response.generated:
-            own[key] = response.answer
+        if response.answer != response.generated:
+            kept = {*QUESTION_KEYS, *CHUNK_KEYS, self.capture.chunks} - {key}
+            own = {name: value for name, value in own.items() if name in kept}
+        own.setdefault(key, response.answer)
         return {**own, "response": response}
 
     def _answer_keys(self) -> Sequence[str]:

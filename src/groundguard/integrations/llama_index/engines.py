@@ -87,14 +87,14 @@ class GuardedEngine:
             UngroundedError: if the policy is to raise.
         """
         call = _Run(as_callee(self.engine, "engine", (self.pieces,)), (question, *args), kwargs, self.capture)
-        flow = self.paths.guard_stream(call.told(), self._question(question), call.streaming, self._history(kwargs))
+        flow = self._guarded(call.told(), question, call)
         with call.raising(), closing(iterate(flow)) as items:
             yield from call.shown(items)
 
     async def astream(self, question: Any, *args: Any, **kwargs: Any) -> AsyncGenerator[str | Response[Any]]:
         """`stream` on the running event loop, by the engine's own async method."""
         call = _Run(as_callee(self.engine, "engine", (self.pieces,)), (question, *args), kwargs, self.capture)
-        flow = self.paths.guard_stream(call.atold(), self._question(question), call.streaming, self._history(kwargs))
+        flow = self._guarded(call.atold(), question, call)
         with call.raising():
             async with aclosing(aiterate(flow)) as items:
                 async for item in items:
@@ -106,11 +106,21 @@ class GuardedEngine:
         own = self.capture
         capture = replace(own, chunks=own.chunks or source_chunks, answer=own.answer or answer_of)
         call = Call(collecting(callee), (given, *args), kwargs)
-        return self.paths.guard_call(call, self._question(given), capture, self._history(kwargs))
+        question = self._question(given)
+        history = yield from self._history(args, kwargs)
+        return (yield from self.paths.guard_call(call, question, capture, history))
 
-    def _history(self, kwargs: dict[str, Any]) -> tuple[Turn, ...]:
-        """What was said before, be it handed over or remembered by the engine."""
-        return find_history({HISTORY: kwargs.get(HISTORY) or get(self.engine, HISTORY)})
+    def _guarded(self, source: object, given: Any, call: _Run) -> Flow[None]:
+        question = self._question(given)
+        history = yield from self._history(call.args[1:], call.kwargs)
+        yield from self.paths.guard_stream(source, question, call.streaming, history)
+
+    def _history(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flow[tuple[Turn, ...]]:
+        """What was said before: as it is handed over, else as the engine remembers it, which may ask a database."""
+        given = args[0] if args else kwargs.get(HISTORY)
+        if given is None and isinstance(self, GuardedChatEngine):
+            given = yield Call(Callee(get, None, "the engine's history"), (self.engine, HISTORY))
+        return find_history({HISTORY: given})
 
     def _question(self, given: Any) -> str:
         bundled = self.capture.question is None and has(given, "query_str")

@@ -682,6 +682,7 @@ def test_a_history_that_is_handed_over_is_the_one_that_counts(named: bool, index
     judge = ScriptedJudge(True)
     engine = Guard(judge).wrap(chat_engine(index, "context", writer))
     engine.chat(QUESTION)
-    for said in ([ChatMessage("Is it blue?", role="user")], []):
+    for earlier in (["Is it blue?"], []):
+        said = [ChatMessage(text, role="user") for text in earlier]
         engine.chat("And its cord?", chat_history=said) if named else engine.chat("And its cord?", said)
-        assert [turn.content for turn in judge.exchanges[-1].history] == [message.content for message in said]
+        assert [turn.content for turn in judge.exchanges[-1].history] == earlier

@@ -1,0 +1,1 @@
+"""Offline evaluation: golden sets, runs, the panel, gates, comparison, calibration; with the guard and judges of production."""

@@ -1,0 +1,1 @@
+"""Golden sets: a versioned file of questions with hand-verified ground truth."""

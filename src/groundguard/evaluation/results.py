@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from groundguard.evaluation.golden.items import Split, Want
-from groundguard.fields import choose, collect, expect, freeze, measure
-from groundguard.records import Response, Verdict
+from groundguard.fields import (
+    built,
+    choose,
+    collect,
+    entries,
+    expect,
+    freeze,
+    is_mapping,
+    listed,
+    measure,
+    plain,
+    plain_fields,
+    reading,
+)
+from groundguard.records import Response, Timings, Verdict
+
+FORMAT = "groundguard run 1"
+"""What stands in a written run, so that a reader knows what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +121,46 @@ class ItemResult:
         if self.split is not None:
             choose(self, Split, "split")
 
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON values, without the response's `output`."""
+        written = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name != "response"}
+        return written | {"response": None if self.response is None else self.response.to_dict()}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ItemResult:
+        """The result back from `to_dict()`; raises `InputError` on anything else."""
+        with reading("a result"):
+            names = [f.name for f in fields(cls)]
+            values = entries("ItemResult", data, names, names)
+            values["scores"] = tuple(_score(score) for score in listed(values, "scores"))
+            if values["response"] is not None:
+                values["response"] = Response.from_dict(values["response"])
+            return cls(**values)
+
+    def timeless(self) -> ItemResult:
+        """The result without the seconds that anything took: what two runs of the same thing have in common."""
+        scores = tuple(replace(score, verdict=_timeless(score.verdict)) for score in self.scores)
+        return replace(self, response=None if self.response is None else timeless(self.response), scores=scores)
+
+
+def timeless(response: Response[Any]) -> Response[Any]:
+    """A response without the seconds that anything took, and without its `output`."""
+    attempts = tuple(replace(each, verdict=_timeless(each.verdict)) for each in response.attempts)
+    verdict = _timeless(response.verdict)
+    return replace(response, timings=Timings(), verdict=verdict, attempts=attempts, output=None)
+
+
+def _score(data: Any) -> Score:
+    if is_mapping(data) and data.get("verdict") is not None:
+        return built(Score, {**data, "verdict": Verdict.from_dict(data["verdict"])})
+    return built(Score, data)
+
+
+def _timeless(verdict: Verdict | None) -> Verdict | None:
+    if verdict is None:
+        return None
+    return replace(verdict, seconds=None, members=tuple(filter(None, map(_timeless, verdict.members))))
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -188,6 +245,8 @@ class Run:
         output_tokens: Likewise.
         cost: Money, in the unit of the prices given; None where no price was given or tokens were not reported.
         stopped: Why it is not complete: `interrupted`, `budget`, ...; None where it is.
+        silent: How many results asked a model whose server reported no tokens, or not all: where there are any, the
+            tokens above are a lower bound.
     """
 
     pins: Pins
@@ -199,12 +258,60 @@ class Run:
     output_tokens: int | None = None
     cost: float | None = None
     stopped: str | None = None
+    silent: int = 0
 
     def __post_init__(self) -> None:
         expect(self, Pins, "pins")
         collect(self, ItemResult, "results")
-        expect(self, int, "expected", "calls")
+        expect(self, int, "expected", "calls", "silent")
         expect(self, str, "started")
         expect(self, int | None, "input_tokens", "output_tokens")
         expect(self, str | None, "stopped")
         measure(self, "cost", least=0)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every item has its result, in every repeat."""
+        return len(self.results) == self.expected
+
+    def head(self) -> dict[str, Any]:
+        """Everything but the results, as JSON values."""
+        written = {f.name: plain(getattr(self, f.name)) for f in fields(self) if f.name not in {"results", "pins"}}
+        return {"format": FORMAT, "pins": plain_fields(self.pins), **written}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON values; nothing is lost but the responses' `output`."""
+        return {**self.head(), "results": [result.to_dict() for result in self.results]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Run:
+        """The run back from `to_dict()`; raises `InputError` on anything else."""
+        with reading("a run"):
+            names = [f.name for f in fields(cls)]
+            values = entries("Run", data, ("format", *names), ("format", *names))
+            if values.pop("format") != FORMAT:
+                raise ValueError(f"the format is not {FORMAT!r}")
+            values["pins"] = built(Pins, values["pins"])
+            values["results"] = tuple(ItemResult.from_dict(result) for result in listed(values, "results"))
+            return cls(**values)
+
+    def lines(self) -> Iterator[str]:
+        """The run as JSON in ASCII, line by line: the head, then one result a line. Together they are one document."""
+        head = _json(self.head())
+        yield head[:-1] + ', "results": ['
+        last = len(self.results) - 1
+        for place, result in enumerate(self.results):
+            yield _json(result.to_dict()) + ("," if place < last else "")
+        yield "]}"
+
+    def canonical(self) -> bytes:
+        """The run as bytes without anything that clocks have shaped: when it began, and what took how long.
+
+        A run that was interrupted and resumed has the same ones as a run that was not.
+        """
+        timeless = replace(self, started="", results=tuple(result.timeless() for result in self.results))
+        return "\n".join(timeless.lines()).encode("ascii")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, sort_keys=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -83,10 +84,27 @@ class GoldenItem:
         if self.split is not None:
             choose(self, Split, "split")
         object.__setattr__(self, "metadata", freeze(self.metadata))
+        own = [chunk.id for chunk in self.chunks if chunk.id is not None]
+        object.__setattr__(self, "chunk_ids", tuple(dict.fromkeys((*self.chunk_ids, *own))))
+
+    @property
+    def asked(self) -> str:
+        """The question after what was said before it."""
+        return "\n".join((*(turn.content for turn in self.history), self.question))
 
     def to_dict(self) -> dict[str, Any]:
         """The item as JSON values."""
         return plain_fields(self)
+
+    def to_record(self) -> dict[str, Any]:
+        """The item as a golden set's file holds it: JSON values, without what is left at its default."""
+        chunks = [_without_defaults(chunk) for chunk in self.chunks]
+        return _without_defaults(self) | ({"chunks": chunks} if chunks else {})
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 over the item as canonical JSON."""
+        return _digest(self.to_record())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +127,28 @@ class GoldenSet:
         expect(self, str, "name", "version")
         expect(self, str | None, "description")
         collect(self, GoldenItem, "items")
+        repeated = sum(count > 1 for count in Counter(item.id for item in self.items).values())
+        if repeated:
+            raise ValueError(f"every item of a golden set has an id of its own; {repeated} stand more than once")
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 over the items as canonical JSON, by id: neither their order nor the file's format changes it."""
-        items = sorted((item.to_dict() for item in self.items), key=lambda item: item["id"])
-        written = json.dumps(items, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
-        return hashlib.sha256(written.encode("ascii")).hexdigest()
+        """SHA-256 over the items as canonical JSON, by id: neither their order nor the file's format changes it.
+
+        What is left at its default is left out, so that a field that a later version adds changes no hash.
+        """
+        return _digest([item.to_record() for item in sorted(self.items, key=lambda item: item.id)])
+
+
+def _without_defaults(record: Any) -> dict[str, Any]:
+    values = plain_fields(record)
+    return {f.name: values[f.name] for f in fields(record) if getattr(record, f.name) != _default(f)}
+
+
+def _default(one: Any) -> object:
+    return one.default if one.default_factory is MISSING else one.default_factory()
+
+
+def _digest(value: object) -> str:
+    written = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(written.encode("ascii")).hexdigest()

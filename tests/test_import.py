@@ -8,6 +8,7 @@ from support.scripts import run_script
 
 HEAVY = ["openai", "langchain_core", "numpy", "scipy", "bm25s", "typer", "pandas", "httpx", "requests"]
 MODULES = ["groundguard", "groundguard.judges", "groundguard.policy", "groundguard.models", "groundguard.testing"]
+MODULES += ["groundguard.evaluation"]
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -56,4 +57,27 @@ def test_a_guard_of_ones_own_functions_loads_no_model_library() -> None:
         guard.ask("Q?"), asyncio.run(guard.aask("Q?"))
         assert not {"openai", "langchain_core", "numpy"} & sys.modules.keys()
         """
+    )
+
+
+def test_every_name_loads_at_its_first_use_and_no_other_name_exists() -> None:
+    run_script(
+        """
+        import sys
+        import groundguard
+        assert not [name for name in sys.modules if name.startswith("groundguard.")]
+        assert groundguard.errors.GroundguardError is groundguard.GroundguardError
+        assert groundguard.Chunk("c").text == "c"
+        assert "groundguard.guard" not in sys.modules
+        assert {*groundguard.__all__, "judges"} <= set(dir(groundguard))
+        assert groundguard.judges.Lexical and groundguard.Guard is groundguard.Guard
+        for name in ("Gard", "__main__", "cli"):
+            try:
+                getattr(groundguard, name)
+            except AttributeError as error:
+                assert str(error) == f"module 'groundguard' has no attribute {name!r}"
+            else:
+                raise AssertionError(name)
+        """,
+        preamble="",
     )

@@ -11,10 +11,32 @@ from typing import Any
 import pytest
 
 import groundguard
-from groundguard import conversation, errors, judges, models, policy, records, streaming, testing
+from groundguard import conversation, errors, evaluation, judges, models, policy, records, streaming, testing
+from groundguard.evaluation import (
+    calibration,
+    calibrations,
+    differing,
+    gate_options,
+    gates,
+    golden,
+    labels,
+    panel,
+    ratchet,
+)
+from groundguard.evaluation.calibrate import acalibrate, calibrate
+from groundguard.evaluation.compare import Comparison, compare
+from groundguard.evaluation.figures import figures, figures_of
+from groundguard.evaluation.noise import band
+from groundguard.evaluation.overfit import Gap, overfit
 from groundguard.records import Claim, Timings, Turn, Usage
 
 NAMES: dict[ModuleType, list[str]] = {
+    evaluation: [
+        "Budget", "Calibration", "Comparison", "Figure", "Gate", "GateResult", "GoldenItem", "GoldenSet", "Interval",
+        "ItemResult", "Metric", "Origin", "Panel", "Pins", "Progress", "Run", "Score", "Split", "Want", "acalibrate",
+        "aevaluate", "calibrate", "compare", "diagnose_run", "evaluate", "figures", "held", "load", "overfit", "read_run",
+        "spread", "write_run",
+    ],
     groundguard: [
         "Capture", "Chunk", "Decision", "Exchange", "GroundguardError", "Guard", "Reason", "Response", "Retry", "Status",
         "UngroundedError", "Verdict", "record_chunks",
@@ -27,10 +49,33 @@ NAMES: dict[ModuleType, list[str]] = {
         "turn_faithfulness",
     ],
     streaming: ["AsyncStream", "Mode", "Stream"],
-    testing: ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"],
+    panel: [
+        "AnswerRelevancy", "ContextPrecision", "ContextRecall", "Diagnosis", "Faithfulness", "FunctionMetric", "Metric",
+        "Panel", "Refusal", "RunDiagnosis", "Stage", "as_metric", "diagnose", "diagnose_run", "panel", "refused",
+    ],
+    testing: [
+        "ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "assert_grounded", "forget_warnings",
+    ],
 }  # fmt: skip
 
 SIGNATURES: dict[Any, str] = {
+    evaluation.evaluate: (
+        "(golden, target, *, judge=None, panel=None, repeats=1, seed=0, concurrency=8, budget=*, pipeline=None,"
+        " pipeline_model=None, question=None, chunks=None, answer=None, store=None, resume=False, patience=10,"
+        " progress=None, tell=*)"
+    ),
+    evaluation.aevaluate: (
+        "(golden, target, *, judge=None, panel=None, repeats=1, seed=0, concurrency=8, budget=*, pipeline=None,"
+        " pipeline_model=None, question=None, chunks=None, answer=None, store=None, resume=False, patience=10,"
+        " progress=None, tell=*)"
+    ),
+    evaluation.spread: (
+        "(golden, factory, arguments=None, *, engine='ray', workers=None, shards=16, repeats=1, seed=0, concurrency=8,"
+        " budget=*, pipeline=None, pipeline_model=None, store=None, resume=False, patience=10, tell=*)"
+    ),
+    evaluation.Budget: "(calls=None, tokens=None, cost=None, price_in=None, price_out=None)",
+    evaluation.read_run: "(path)",
+    evaluation.write_run: "(run, path)",
     groundguard.Guard: (
         "(judge, *, retriever=None, generator=None, policy=Return(skip_generator=False), retry=None, timeout=30.0,"
         " capture=Capture(question=None, chunks=None, answer=None, retriever_events=True), streaming=None)"
@@ -76,7 +121,51 @@ SIGNATURES: dict[Any, str] = {
     testing.ScriptedJudge: "(*verdicts)",
     testing.ScriptedRetriever: "(chunks=())",
     testing.ScriptedGenerator: "(*answers)",
+    testing.assert_grounded: "(response)",
     models.as_model: "(model)",
+    golden.load: "(path, *, locked=False)",
+    golden.dump: "(golden, path)",
+    golden.lock: "(golden, path)",
+    golden.verify: "(golden, path)",
+    golden.lock_path: "(path)",
+    golden.lint: "(golden, *, today, lines=None)",
+    golden.split: "(golden, *, heldout=0.5, seed=0, force=False)",
+    golden.difference: "(old, new)",
+    golden.import_file: "(path, *, name, version='1', format=None, delimiter='|', origin=None)",
+    golden.write_sample: "(folder)",
+    panel.Panel: "(metrics, *, timeout=30.0, retry=None)",
+    panel.Panel.flow: "(self, item, response, clock=*)",
+    panel.panel: "(model=None, judge=None, *, context=None, constrained=None, timeout=30.0, retry=None)",
+    panel.Faithfulness: "(judge)",
+    panel.AnswerRelevancy: "(model=None, *, constrained=None)",
+    panel.ContextPrecision: "(model=None, *, ranked=True, constrained=None)",
+    panel.ContextRecall: "(judge=None)",
+    panel.Refusal: "(model=None, *, constrained=None)",
+    panel.FunctionMetric: "(function, label=None)",
+    panel.as_metric: "(metric)",
+    panel.diagnose: "(scores, want=*, bars=*)",
+    panel.diagnose_run: "(results, bars=*)",
+    panel.refused: "(item, response, scores)",
+    figures: "(run, *, level=0.95)",
+    figures_of: "(results, *, seed=0, level=0.95)",
+    band: "(figure, repeats, level=0.95)",
+    gates.held: "(gates, figures, *, repeats=1, most_failed=0.05, most_unscored=0.5, allow_noisy=False)",
+    gates.exit_code: "(figures, results=())",
+    gates.shown: "(value, at=None)",
+    gate_options.parsed: "(flags)",
+    gate_options.read: "(path)",
+    ratchet.propose: "(gate, runs, *, step=0.1, recent=3)",
+    overfit: "(run)",
+    compare: "(before, after, *, allow=(), margin=None, level=0.95)",
+    calibrate: "(labels, judge, *, timeout=30.0, concurrency=8, target=0.1, made=None, counted=*)",
+    acalibrate: "(labels, judge, *, timeout=30.0, concurrency=8, target=0.1, made=None, counted=*)",
+    labels.read_labels: "(path)",
+    calibration.Calibration.fits: "(self, judge, models=())",
+    calibration.Calibration.lacks: "(self, *, least=50, kappa=None)",
+    calibration.Calibration.corrected: "(self, passed, n)",
+    calibrations.save: "(calibration, folder=*)",
+    calibrations.load: "(folder=*)",
+    calibrations.calibration_of: "(judge, folder=*, *, models=())",
     conversation.ThisTurn: "()",
     conversation.LastTurns: "(turns)",
     conversation.Session.ask: "(self, question)",
@@ -105,6 +194,31 @@ FIELDS: dict[type, str] = {
     Turn: "role content",
     conversation.TurnResult: "index status reason verdict",
     conversation.TurnFaithfulness: "turns",
+    golden.GoldenItem: (
+        "id question answer chunks chunk_ids want verified_by verified_on origin split tags history metadata"
+    ),
+    golden.GoldenSet: "name version items description",
+    golden.Finding: "severity code message advice ids line",
+    golden.Difference: "header added removed changed unchanged",
+    golden.Change: "id fields",
+    golden.Imported: "golden format left_out",
+    panel.Diagnosis: "stages unknown",
+    panel.RunDiagnosis: "answers failed first found unknown",
+    gates.Gate: "metric at bound",
+    gates.GateResult: "gate outcome value why noise",
+    ratchet.Proposal: "gate proposed lowest runs why",
+    Gap: "metric tune heldout gap interval smells perfect why",
+    differing.Difference: "metric tag n unscored before after change interval gained lost p word no_worse",
+    Comparison: ("before after differs metrics slices changes only_before only_after edited context_changed notes"),
+    labels.Label: "exchange grounded id line labeller kind",
+    calibration.Calibration: (
+        "judge fingerprint models prompt_hash labels_hash n human by_model grounded ungrounded sensitivity specificity"
+        " false_pass false_pass_upper balanced_accuracy kappa auroc sweep false_passes false_stops labels_needed target"
+        " made notes"
+    ),
+    calibration.Row: "passed stopped unknown",
+    calibration.Rate: "value interval n",
+    calibrations.Stale: "calibration why",
     Usage: "input_tokens output_tokens",
     Timings: "retrieval generation judge total",
 }
@@ -116,6 +230,13 @@ VALUES: dict[type[enum.Enum], str] = {
         "supported unsupported verdict_malformed judge_refused judge_filtered judge_truncated judge_timeout"
         " judge_rate_limited judge_error no_chunks blank_chunks retrieval_not_observed empty_answer"
     ),
+    golden.Origin: "human synthetic",
+    golden.Split: "tune heldout",
+    golden.Want: "answer refusal",
+    golden.Severity: "error warning note",
+    gates.Bound: "value lower",
+    gates.Outcome: "passed failed refused",
+    labels.Labeller: "human model unsaid",
     records.ChunksFrom: "retriever given returned output recorded events not_observed",
 }
 
@@ -124,6 +245,12 @@ VALUES: dict[type[enum.Enum], str] = {
 def test_names(module: ModuleType) -> None:
     assert sorted(module.__all__) == sorted(NAMES[module])
     assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_a_name_that_is_not_there_is_an_error_as_in_any_module() -> None:
+    with pytest.raises(AttributeError, match="module 'groundguard' has no attribute 'Gard'"):
+        _ = groundguard.Gard  # type: ignore[attr-defined]
+    assert {*groundguard.__all__, "judges", "testing"} <= set(dir(groundguard))
 
 
 def shown(parameter: inspect.Parameter, written: str) -> str:

@@ -298,6 +298,10 @@ class Guard(Wrapper):
 
         return self._settled(path)
 
+    def guard_ask(self, question: str, history: Iterable[object] = ()) -> Flow[Response[Any]]:
+        """The path of one question; for those who run it themselves."""
+        return self._ask(question, history)
+
     def guard_check(
         self,
         question: str,

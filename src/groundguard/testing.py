@@ -1,7 +1,10 @@
-"""Scripted fakes for tests, ours and yours. Each works in both doors and remembers what it was given.
+"""For tests, ours and yours: scripted fakes, and an assertion.
+
+Each fake works in both doors and remembers what it was given.
 
 ```python
 guard = Guard(FactCheck(ScriptedModel("yes")), retriever=ScriptedRetriever("…"), generator=ScriptedGenerator("…"))
+assert_grounded(guard.ask("How long is the warranty?"))
 ```
 """
 
@@ -12,14 +15,22 @@ from itertools import chain, repeat
 from typing import Any, Generic, TypeVar
 
 from groundguard.chunks import freeze
-from groundguard.errors import forget_warnings
+from groundguard.errors import UsageError, forget_warnings, told
 from groundguard.flow.steps import Call, Callee, Flow
 from groundguard.judges import Judge
 from groundguard.models import Model, Prompt, Reply
 from groundguard.policy import Feedback
-from groundguard.records import Chunk, Decision, Exchange, Verdict
+from groundguard.records import JUDGE_FAILURES, Chunk, Claim, Decision, Exchange, Response, Status, Verdict
+from groundguard.text import escaped
 
-__all__ = ["ScriptedGenerator", "ScriptedJudge", "ScriptedModel", "ScriptedRetriever", "forget_warnings"]
+__all__ = [
+    "ScriptedGenerator",
+    "ScriptedJudge",
+    "ScriptedModel",
+    "ScriptedRetriever",
+    "assert_grounded",
+    "forget_warnings",
+]
 
 T = TypeVar("T")
 
@@ -158,3 +169,45 @@ class ScriptedGenerator:
         self.calls.append((question, chunks))
         self.feedback.append(feedback)
         return self._script.say()
+
+
+def assert_grounded(response: Response[Any]) -> None:
+    """Fail the test unless a response is `answered`.
+
+    A judge that could not say fails it as well, and the message says so: what was not checked has not passed. It quotes
+    the answer and its claims.
+
+    Args:
+        response: A labelled response, of `Guard.ask`, `Guard.check`, or of something that a guard wraps.
+
+    Raises:
+        AssertionError: if its status is `ungrounded` or `no_context`.
+        UsageError: if it is no response.
+    """
+    __tracebackhide__ = True
+    if not isinstance(response, Response):
+        raise UsageError(f"assert_grounded takes a groundguard Response, not {told(response)}")
+    if response.status is not Status.ANSWERED:
+        raise AssertionError("\n".join(_against(response)))
+
+
+def _against(response: Response[Any]) -> Iterable[str]:
+    yield f"not grounded: {response.status.value} ({response.reason.value})"
+    verdict = response.verdict
+    if response.reason in JUDGE_FAILURES:
+        yield "  the judge could not say, so nothing was checked; that is a failure, not a skip"
+    if verdict is not None and verdict.detail:
+        yield f"  detail: {escaped(verdict.detail)}"
+    for claim in () if verdict is None else verdict.claims:
+        if (words := _WORDS.get(claim.decision)) is not None:
+            yield f"  {words}: {escaped(claim.text)}{_missing(claim)}"
+    yield f"  question: {escaped(response.question)}"
+    yield f"  answer: {escaped(response.generated)}"
+    yield f"  chunks: {len(response.chunks)}"
+
+
+def _missing(claim: Claim) -> str:
+    return f" (lacks or contradicts: {escaped(', '.join(claim.missing))})" if claim.missing else ""
+
+
+_WORDS: Mapping[Decision | None, str] = {Decision.UNSUPPORTED: "not supported", Decision.UNKNOWN: "no verdict on"}

@@ -36,6 +36,14 @@ PRINTS = {
         "['The lamp runs ', 'on 12 volts.', <Status.ANSWERED: 'answered'>]",
         "answered - The lamp runs on 12 volts. - 2 messages",
     ],
+    "13_golden_set": [
+        "quillwater 1 60 items, 0 findings",
+        "How much cash at home is insured? -> Up to 1,500 euros. ('contents.md#valuables',)",
+        "good:    Cash at home is insured up to 1,500 euros.\ninvents: Cash at home is insured up to 1,500 euros. On",
+        "warning  few-items: 9 items only",
+        "18 of 60 held out",
+        "items changed, but the version is still '1' (changed: ",
+    ],
 }
 
 NEEDS = {"10_llama_index": "llama_index.core"}

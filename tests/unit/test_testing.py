@@ -14,7 +14,15 @@ from groundguard.errors import GroundguardWarning, UsageError
 from groundguard.flow.drive import arun, run
 from groundguard.judges import FactCheck
 from groundguard.models import Prompt, Reply
-from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever, forget_warnings
+from groundguard.records import Claim
+from groundguard.testing import (
+    ScriptedGenerator,
+    ScriptedJudge,
+    ScriptedModel,
+    ScriptedRetriever,
+    assert_grounded,
+    forget_warnings,
+)
 from support.doors import Door, both_doors
 
 EXCHANGE = Exchange("Q?", (Chunk("Paris."),), "Paris.")
@@ -132,3 +140,48 @@ def test_warnings_can_be_forgotten() -> None:
     forget_warnings()
     with pytest.warns(GroundguardWarning):
         guard.ask("Q?")
+
+
+SAID = (
+    Claim("It runs on 24 volts.", Decision.UNSUPPORTED, missing=("24 volts",)),
+    Claim("It is red.\u202e", Decision.UNKNOWN),
+    Claim("It is small.", Decision.SUPPORTED, chunk_ids=("1",)),
+    Claim("Hello!", None),
+)
+
+
+def test_a_grounded_response_passes() -> None:
+    assert_grounded(Guard(ScriptedJudge(True)).check("Q?", answer="A", chunks="c"))
+
+
+def test_what_is_not_grounded_fails_and_says_which_claims() -> None:
+    judge = ScriptedJudge(Verdict(Decision.UNSUPPORTED, claims=SAID))
+
+    with pytest.raises(AssertionError) as caught:
+        assert_grounded(Guard(judge).check("Which?", answer="It runs on 24 volts.", chunks="c"))
+
+    assert str(caught.value).splitlines() == [
+        "not grounded: ungrounded (unsupported)",
+        "  not supported: It runs on 24 volts. (lacks or contradicts: 24 volts)",
+        "  no verdict on: It is red.\\u202e",
+        "  question: Which?",
+        "  answer: It runs on 24 volts.",
+        "  chunks: 1",
+    ]
+
+
+@pytest.mark.parametrize("failure", [OSError("down"), Verdict(Decision.UNKNOWN, Reason.JUDGE_TIMEOUT, detail="slow")])
+def test_a_judge_that_could_not_say_fails_the_test(failure: Any) -> None:
+    with pytest.raises(AssertionError, match="could not say, so nothing was checked; that is a failure, not a skip"):
+        assert_grounded(Guard(ScriptedJudge(failure)).check("Q?", answer="A", chunks="c"))
+
+
+def test_nothing_retrieved_fails_the_test_though_no_judge_was_asked() -> None:
+    with pytest.raises(AssertionError, match=r"not grounded: no_context \(no_chunks\)"):
+        assert_grounded(Guard(ScriptedJudge(True)).check("Q?", answer="A", chunks=[]))
+
+
+@pytest.mark.parametrize("thing", [True, "answered", None, Verdict(Decision.SUPPORTED)])
+def test_anything_but_a_response_is_a_mistake_and_no_pass(thing: Any) -> None:
+    with pytest.raises(UsageError, match="takes a groundguard Response, not a"):
+        assert_grounded(thing)

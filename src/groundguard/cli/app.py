@@ -8,9 +8,15 @@ from typing import Annotated
 import typer
 
 from groundguard.cli.ask import ask
+from groundguard.cli.calibrate import calibrate_judge
 from groundguard.cli.check import check
+from groundguard.cli.compare import compare_runs
 from groundguard.cli.demo import demo
 from groundguard.cli.doctor import doctor
+from groundguard.cli.evaluate import evaluate
+from groundguard.cli.golden import app as golden
+from groundguard.cli.ratchet import ratchet
+from groundguard.cli.report import report
 
 HELP = """\
 Labels every answer of a RAG pipeline: answered, ungrounded or no_context.
@@ -33,6 +39,12 @@ Have a model judge (any OpenAI-compatible server, by OPENAI_BASE_URL and OPENAI_
 
     groundguard ask --docs ./docs --judge openai:NAME "How long is the warranty?"
 
+Measure it on questions with known answers:
+
+    groundguard golden sample insurer
+
+    groundguard eval golden.jsonl --target app:chain --output run.json
+
 Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input or no answer, 3 the judge failed."""
 
 app = typer.Typer(
@@ -44,6 +56,12 @@ app = typer.Typer(
 )
 for command in (ask, check, doctor, demo):
     app.command()(command)
+app.command("eval")(evaluate)
+app.add_typer(golden, name="golden")
+app.command("compare")(compare_runs)
+app.command("calibrate")(calibrate_judge)
+app.command("ratchet")(ratchet)
+app.command("report")(report)
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001  # typer calls it so

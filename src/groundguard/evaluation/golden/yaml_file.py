@@ -1,0 +1,139 @@
+"""YAML on its way in: plain data only, no aliases, no tags, no key twice; every item knows its line."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from groundguard.errors import UsageError
+from groundguard.evaluation.golden.files import read_text
+from groundguard.evaluation.golden.located import Record, kind, wrong
+from groundguard.fields import is_list
+
+DEEPEST = 50
+"""How deep a file may nest; nothing that a golden set holds comes near."""
+
+_TAG = "tag:yaml.org,2002:"
+
+
+def records_of_yaml(path: Path) -> Iterator[Record]:
+    """The header, then every item.
+
+    Raises:
+        InputError: if the file is anything but a mapping whose key `items` holds a list of mappings.
+        UsageError: if PyYAML isn't installed.
+    """
+    top = _Reader(path).mapping(_composed(path), "the file")
+    items = top.values.get("items", [])
+    if not is_list(items):
+        raise top.wrong(f"items must be a list, not {kind(items)}", "items")
+    header = {key: value for key, value in top.values.items() if key != "items"}
+    yield Record(top.file, top.line, header, top.lines)
+    yield from items
+
+
+def yaml() -> Any:
+    """The library PyYAML, at first need.
+
+    Raises:
+        UsageError: if it isn't installed.
+    """
+    try:
+        return importlib.import_module("yaml")
+    except ModuleNotFoundError as error:
+        raise UsageError('a golden set in YAML needs PyYAML: pip install "groundguard-rag[eval]"') from error
+
+
+def _composed(path: Path) -> Any:
+    """The tree of nodes, before anything is made of them."""
+    library, text = yaml(), read_text(path)
+    try:
+        loader = library.SafeLoader(text)
+        loader.compose_node = _bounded(path, loader, loader.compose_node)
+        return loader.get_single_node()
+    except library.reader.ReaderError as error:
+        raise wrong(path, text.count("\n", 0, error.position) + 1, "a character that YAML doesn't allow") from None
+    except library.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise wrong(path, mark.line + 1, f"not YAML: {error.problem or error.context}") from None
+
+
+def _bounded(path: Path, loader: Any, compose: Any) -> Any:
+    """The loader's own step, without aliases (a few lines of them make billions of items), and not too deep."""
+    depth = 0
+
+    def compose_node(parent: object, index: object) -> Any:
+        nonlocal depth
+        event = loader.peek_event()
+        line = event.start_mark.line + 1
+        if isinstance(event, yaml().AliasEvent):
+            raise wrong(path, line, "an alias (*name): write the value out")
+        if depth == DEEPEST:
+            raise wrong(path, line, "nested too deeply")
+        depth += 1
+        node = compose(parent, index)
+        depth -= 1
+        return node
+
+    return compose_node
+
+
+class _Reader:
+    """Plain values from nodes. An item of the list `items` stays a record with its lines."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.constructor = yaml().constructor.SafeConstructor()
+
+    def mapping(self, node: Any, what: str) -> Record:
+        """A mapping with the lines of its keys."""
+        line = 1 if node is None else node.start_mark.line + 1
+        if node is None or node.id != "mapping":
+            raise wrong(self.path, line, f"{what} must be a mapping")
+        values, lines = dict[str, Any](), dict[str, int]()
+        for key, value in node.value:
+            name = self.key(key, values)
+            lines[name] = key.start_mark.line + 1
+            values[name] = self.items(value) if what == "the file" and name == "items" else self.value(value)
+        return Record(str(self.path), line, values, lines)
+
+    def items(self, node: Any) -> Any:
+        if node.id != "sequence":
+            return self.value(node)
+        return [self.mapping(item, "an item") for item in node.value]
+
+    def key(self, node: Any, before: dict[str, Any]) -> str:
+        line = node.start_mark.line + 1
+        if node.id != "scalar" or node.tag not in {f"{_TAG}str", f"{_TAG}merge", f"{_TAG}value"}:
+            raise wrong(self.path, line, "a key must be a string")
+        if node.value in before:
+            raise wrong(self.path, line, "a key stands twice in the same mapping")
+        return str(node.value)
+
+    def value(self, node: Any) -> Any:
+        if node.id == "sequence":
+            return [self.value(item) for item in node.value]
+        if node.id == "mapping":
+            values = dict[str, Any]()
+            for key, value in node.value:
+                values[self.key(key, values)] = self.value(value)
+            return values
+        return self.scalar(node)
+
+    def scalar(self, node: Any) -> Any:
+        """Text, a number, a truth value or nothing; a date stays the text that it is."""
+        line, name = node.start_mark.line + 1, node.tag.removeprefix(_TAG)
+        if name in {"str", "timestamp", "merge", "value"}:
+            return node.value
+        if name not in {"null", "bool", "int", "float"}:
+            raise wrong(self.path, line, "a tag (!name): golden sets hold plain values only")
+        try:
+            value = self.constructor.construct_object(node)
+        except (ValueError, KeyError):
+            raise wrong(self.path, line, "a number that can't be read: put it in quotes") from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise wrong(self.path, line, "a number that is not finite")
+        return value

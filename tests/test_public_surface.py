@@ -12,20 +12,16 @@ import pytest
 
 import groundguard
 from groundguard import conversation, errors, evaluation, judges, models, policy, records, streaming, testing
-from groundguard.evaluation import (
-    calibration,
-    calibrations,
-    differing,
-    gate_options,
-    gates,
-    golden,
-    labels,
-    panel,
-    ratchet,
-)
-from groundguard.evaluation.calibrate import acalibrate, calibrate
-from groundguard.evaluation.compare import Comparison, compare
+from groundguard.evaluation import golden, panel
+from groundguard.evaluation.calibration import kept as calibrations
+from groundguard.evaluation.calibration import labels
+from groundguard.evaluation.calibration import record as calibration
+from groundguard.evaluation.calibration.calibrate import acalibrate, calibrate
+from groundguard.evaluation.comparison import differing
+from groundguard.evaluation.comparison.compare import Comparison, compare
 from groundguard.evaluation.figures import figures, figures_of
+from groundguard.evaluation.gates import gates, ratchet
+from groundguard.evaluation.gates import options as gate_options
 from groundguard.evaluation.noise import band
 from groundguard.evaluation.overfit import Gap, overfit
 from groundguard.records import Claim, Timings, Turn, Usage

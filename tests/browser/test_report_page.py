@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from groundguard.evaluation.gates import Gate
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.report.content import report_on
 from groundguard.evaluation.report.html import html_report
 from support.payloads import PAYLOADS

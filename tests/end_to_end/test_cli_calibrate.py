@@ -6,7 +6,7 @@ import pytest
 
 from end_to_end.chat_server import chat_server
 from end_to_end.command import invoke
-from groundguard.evaluation.calibrations import calibration_of
+from groundguard.evaluation.calibration.kept import calibration_of
 from groundguard.judges import Lexical
 from support.labels import LINE, write
 

@@ -17,8 +17,8 @@ from end_to_end.command import COMMAND, environment, invoke, process
 from groundguard import Chunk, Exchange
 from groundguard.cli.eval_summary import calibration_line
 from groundguard.evaluation import Pins, Run, calibrate, read_run
-from groundguard.evaluation.calibrations import save
-from groundguard.evaluation.labels import Label, Labeller
+from groundguard.evaluation.calibration.kept import save
+from groundguard.evaluation.calibration.labels import Label, Labeller
 from groundguard.evaluation.runner.store import Store
 from groundguard.judges import FunctionJudge
 
@@ -87,6 +87,7 @@ def model(prompt):
     return Reply("yes", "stop", usage=Usage(1000, 1), model="m")
 
 asked = FactCheck(model)
+judged_once = Panel([Faithfulness(asked)])
 """
 
 MOVING = """
@@ -345,7 +346,7 @@ def test_progress_on_a_terminal_is_a_bar_and_leaves_nothing_in_the_output():
 
 def test_tokens_and_money():
     Path("eval_app.py").write_text(APP + TOKENS)
-    options = ["--judge", "eval_app:asked", "--price-in", "1", "--price-out", "10"]
+    options = ["--judge", "eval_app:asked", "--panel", "eval_app:judged_once", "--price-in", "1", "--price-out", "10"]
     done = evaluated(*options)
     assert "judges took 30 calls, 30000 tokens in, 30 out, cost 0.0303" in done.stdout
     capped = summary(*options, "--max-cost", "0.005")

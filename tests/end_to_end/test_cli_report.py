@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from end_to_end.command import invoke, process
-from groundguard.evaluation.calibrations import FOLDER
+from groundguard.evaluation.calibration.kept import FOLDER
 from groundguard.evaluation.results import Run
 from groundguard.evaluation.runner.files import write_run
 from groundguard.records import Reason

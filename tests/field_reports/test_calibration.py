@@ -5,9 +5,9 @@ import json
 import pytest
 
 from end_to_end.command import invoke
-from groundguard.evaluation.calibrate import assess
-from groundguard.evaluation.calibrations import Stale, calibration_of, save
-from groundguard.evaluation.labels import Labeller
+from groundguard.evaluation.calibration.calibrate import assess
+from groundguard.evaluation.calibration.kept import Stale, calibration_of, save
+from groundguard.evaluation.calibration.labels import Labeller
 from groundguard.judges import FactCheck, Lexical
 from groundguard.testing import ScriptedModel
 from support.labels import LINE, NO, YES, label, labelled, said, write

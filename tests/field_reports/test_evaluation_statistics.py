@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.compare import compare
-from groundguard.evaluation.differing import Word
+from groundguard.evaluation.comparison.compare import compare
+from groundguard.evaluation.comparison.differing import Word
 from groundguard.evaluation.figures import figures, measured
-from groundguard.evaluation.gates import Gate, Outcome, exit_code, held
+from groundguard.evaluation.gates.gates import Gate, Outcome, exit_code, held
 from groundguard.evaluation.noise import flip_rate, flipped
 from support.measured import PINS, response, row, run_of, run_with
 

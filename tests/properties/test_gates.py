@@ -4,8 +4,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundguard.errors import InputError, UsageError
-from groundguard.evaluation.gate_options import from_table, parsed
-from groundguard.evaluation.gates import Gate, Outcome, held, reaches, shown, written
+from groundguard.evaluation.gates.gates import Gate, Outcome, held, reaches, shown, written
+from groundguard.evaluation.gates.options import from_table, parsed
 from groundguard.evaluation.results import Figure, Interval
 from support.strategies import hostile, json_values
 

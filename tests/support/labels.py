@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from groundguard.evaluation.labels import Label, Labeller
+from groundguard.evaluation.calibration.labels import Label, Labeller
 from groundguard.records import Chunk, Decision, Exchange, Verdict
 
 LINE = {

@@ -16,10 +16,10 @@ from groundguard.cli.calibration import show, show_corrected
 from groundguard.cli.exits import FINE, JUDGE_FAILED, NOT_ANSWERED, CommandError, friendly, tell
 from groundguard.cli.options import Constrained, JudgeName, Timeout, judge_named, judged_by
 from groundguard.cli.show import err, print_json
-from groundguard.evaluation.calibrate import TARGET, calibrate
-from groundguard.evaluation.calibration import Calibration
-from groundguard.evaluation.calibrations import FOLDER, save
-from groundguard.evaluation.labels import Label, Labeller, read_labels
+from groundguard.evaluation.calibration.calibrate import TARGET, calibrate
+from groundguard.evaluation.calibration.kept import FOLDER, save
+from groundguard.evaluation.calibration.labels import Label, Labeller, read_labels
+from groundguard.evaluation.calibration.record import Calibration
 from groundguard.evaluation.statistics.prevalence import Corrected
 from groundguard.fields import plain
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from rich.console import Console
 
 from groundguard.cli.show import cut, out, paragraph
-from groundguard.evaluation.calibration import Calibration, Rate, Row
-from groundguard.evaluation.gates import shown
-from groundguard.evaluation.labels import Label
+from groundguard.evaluation.calibration.labels import Label
+from groundguard.evaluation.calibration.record import Calibration, Rate, Row
+from groundguard.evaluation.gates.gates import shown
 from groundguard.evaluation.statistics.prevalence import Corrected
 
 _SHORT = 200

@@ -12,10 +12,10 @@ from rich.text import Text
 
 from groundguard.cli.exits import BAD_INPUT, FINE, NOT_ANSWERED, friendly
 from groundguard.cli.show import line, out, paragraph, print_json, visible
-from groundguard.evaluation.compare import Comparison, compare
-from groundguard.evaluation.differing import Difference, Word
-from groundguard.evaluation.gates import shown
-from groundguard.evaluation.pairing import Pair
+from groundguard.evaluation.comparison.compare import Comparison, compare
+from groundguard.evaluation.comparison.differing import Difference, Word
+from groundguard.evaluation.comparison.pairing import Pair
+from groundguard.evaluation.gates.gates import shown
 from groundguard.evaluation.runner.files import read_run
 
 GATE_FAILED = NOT_ANSWERED

@@ -8,6 +8,7 @@ from groundguard.cli.exits import CommandError
 from groundguard.cli.options import CLAIMS, judge_named
 from groundguard.evaluation.panel import Panel
 from groundguard.evaluation.panel import panel as usual_panel
+from groundguard.evaluation.panel.whole import panel_of
 from groundguard.evaluation.runner.plan import Metrics
 from groundguard.evaluation.runner.run import targeted
 from groundguard.evaluation.runner.target import GuardTarget, Target, resolve
@@ -43,10 +44,10 @@ def parts(
         return system, thing if isinstance(thing, Panel) else Panel(thing, timeout=timeout)
     if judge is None:
         own = system.guard.judge if isinstance(system, GuardTarget) else found
-        return system, usual_panel(judge=own, timeout=timeout)
+        return system, panel_of(own, timeout=timeout)
     model = judge.removeprefix(CLAIMS)
     if not model.startswith("openai:"):
-        return system, usual_panel(judge=found, timeout=timeout)
+        return system, panel_of(found, timeout=timeout)
     return system, usual_panel(model, found, constrained=constrained, timeout=timeout)
 
 

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from groundguard.cli.exits import JUDGE_FAILED
 from groundguard.cli.show import line, out
-from groundguard.evaluation import gates as gating
-from groundguard.evaluation.calibrations import FOLDER, Stale, calibration_of
+from groundguard.evaluation.calibration.kept import FOLDER, Stale, calibration_of
 from groundguard.evaluation.figures import figures
-from groundguard.evaluation.gates import Gate, GateResult, Outcome
+from groundguard.evaluation.gates import gates as gating
+from groundguard.evaluation.gates.gates import Gate, GateResult, Outcome
 from groundguard.evaluation.overfit import Gap, overfit
 from groundguard.evaluation.panel import Faithfulness, RunDiagnosis, diagnose_run
 from groundguard.evaluation.results import Figure, Run

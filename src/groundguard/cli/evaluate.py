@@ -50,8 +50,8 @@ from groundguard.cli.options import Constrained, Timeout, note_judge
 from groundguard.cli.progress import shown_progress, tell_at_once
 from groundguard.cli.show import line, out, print_json
 from groundguard.errors import InputError
-from groundguard.evaluation import gate_options
-from groundguard.evaluation.gates import Gate
+from groundguard.evaluation.gates import options as gate_options
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.golden.items import GoldenItem, GoldenSet, Split
 from groundguard.evaluation.golden.reading import load
 from groundguard.evaluation.results import Run

@@ -9,9 +9,9 @@ import typer
 
 from groundguard.cli.exits import CommandError, friendly
 from groundguard.cli.show import out, paragraph, print_json
-from groundguard.evaluation.gate_options import parsed, read
-from groundguard.evaluation.gates import Gate
-from groundguard.evaluation.ratchet import RECENT, STEP, Proposal, propose
+from groundguard.evaluation.gates.gates import Gate
+from groundguard.evaluation.gates.options import parsed, read
+from groundguard.evaluation.gates.ratchet import RECENT, STEP, Proposal, propose
 from groundguard.evaluation.runner.files import read_run
 
 

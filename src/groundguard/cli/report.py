@@ -12,10 +12,10 @@ from groundguard.cli.eval_options import AllowNoisy, Gates, GatesFile
 from groundguard.cli.exits import BAD_INPUT, JUDGE_FAILED, CommandError, friendly
 from groundguard.cli.show import line, out, paragraph, print_json
 from groundguard.errors import UsageError
-from groundguard.evaluation import gate_options
-from groundguard.evaluation.calibrations import FOLDER, load
+from groundguard.evaluation.calibration.kept import FOLDER, load
 from groundguard.evaluation.figures import figures
-from groundguard.evaluation.gates import Gate, exit_code, held
+from groundguard.evaluation.gates import options as gate_options
+from groundguard.evaluation.gates.gates import Gate, exit_code, held
 from groundguard.evaluation.golden.files import write_text
 from groundguard.evaluation.report.content import Report, report_on
 from groundguard.evaluation.report.markdown import markdown_report

@@ -6,11 +6,11 @@ print(figures(run))
 ```
 """
 
-from groundguard.evaluation.calibrate import acalibrate, calibrate
-from groundguard.evaluation.calibration import Calibration
-from groundguard.evaluation.compare import Comparison, compare
+from groundguard.evaluation.calibration.calibrate import acalibrate, calibrate
+from groundguard.evaluation.calibration.record import Calibration
+from groundguard.evaluation.comparison.compare import Comparison, compare
 from groundguard.evaluation.figures import figures
-from groundguard.evaluation.gates import Gate, GateResult, held
+from groundguard.evaluation.gates.gates import Gate, GateResult, held
 from groundguard.evaluation.golden.items import GoldenItem, GoldenSet, Origin, Split, Want
 from groundguard.evaluation.golden.reading import load
 from groundguard.evaluation.overfit import overfit

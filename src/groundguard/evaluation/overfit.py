@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundguard.evaluation.figures import figures_of
-from groundguard.evaluation.gates import shown
+from groundguard.evaluation.gates.gates import shown
 from groundguard.evaluation.golden.items import Split
 from groundguard.evaluation.results import Figure, Interval, Run
 from groundguard.evaluation.statistics.paired import difference_of_two

@@ -27,7 +27,7 @@ from groundguard.evaluation.results import Score
 from groundguard.flow.drive import arun, run
 from groundguard.flow.steps import Flow, Together, within
 from groundguard.foreign import is_iterable
-from groundguard.judges import Claims
+from groundguard.judges import Claims, FactCheck, Judge
 from groundguard.judges.base import Clock
 from groundguard.options import seconds
 from groundguard.records import Response
@@ -135,6 +135,12 @@ def panel(
         Refusal(model, constrained=constrained),
     )
     return Panel(metrics, timeout=timeout, retry=retry)
+
+
+def panel_of(judge: Judge, *, timeout: float | None = 30.0, retry: Retry | None = None) -> Panel:
+    """The five metrics for a judge: where it asks a model, the others ask that too."""
+    model = judge.model if isinstance(judge, (FactCheck, Claims)) else None
+    return panel(model, judge, timeout=timeout, retry=retry)
 
 
 def _by_model(context: object, model: object) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from groundguard.errors import UsageError, told
-from groundguard.evaluation.calibration import Calibration
+from groundguard.evaluation.calibration.record import Calibration
 from groundguard.evaluation.figures import figures, figures_of
-from groundguard.evaluation.gates import Gate, GateResult, held
+from groundguard.evaluation.gates.gates import Gate, GateResult, held
 from groundguard.evaluation.overfit import Gap, overfit
 from groundguard.evaluation.report.findings import Finding, findings
 from groundguard.evaluation.report.trust import Trust, trust_in

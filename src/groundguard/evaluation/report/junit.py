@@ -13,7 +13,7 @@ from typing import Any
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from groundguard.evaluation.gates import GateResult, Outcome, reaches, written
+from groundguard.evaluation.gates.gates import GateResult, Outcome, reaches, written
 from groundguard.evaluation.report.content import Report
 from groundguard.evaluation.report.items import reason_of, status_of
 from groundguard.evaluation.report.shown import on_one_line, shown

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.gates import GateResult
+from groundguard.evaluation.gates.gates import GateResult
 from groundguard.evaluation.report.content import Report
 from groundguard.evaluation.report.items import ShownItem, shown_items
 from groundguard.evaluation.report.shown import on_one_line

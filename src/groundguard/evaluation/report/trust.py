@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from groundguard.evaluation.calibration import Calibration, Rate
+from groundguard.evaluation.calibration.record import Calibration, Rate
 from groundguard.evaluation.results import Run
 
 STALE = "The calibration is of an earlier state of it: its prompt, model or settings changed. Calibrate again."

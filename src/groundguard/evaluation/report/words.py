@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from groundguard.evaluation.gates import GateResult, Outcome
-from groundguard.evaluation.likeness import pin_differences
+from groundguard.evaluation.comparison.likeness import pin_differences
+from groundguard.evaluation.gates.gates import GateResult, Outcome
 from groundguard.evaluation.report.content import Report
 from groundguard.evaluation.results import Figure, Pins
 

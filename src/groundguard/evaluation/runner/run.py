@@ -14,7 +14,7 @@ from groundguard.errors import UsageError, told
 from groundguard.evaluation.golden.items import GoldenSet
 from groundguard.evaluation.golden.reading import load
 from groundguard.evaluation.panel import Panel
-from groundguard.evaluation.panel import panel as usual_panel
+from groundguard.evaluation.panel.whole import panel_of
 from groundguard.evaluation.results import Run
 from groundguard.evaluation.runner.answers import recorded
 from groundguard.evaluation.runner.budget import UNLIMITED, Budget, Purse, Spent
@@ -27,7 +27,6 @@ from groundguard.flow.drive import amany, many
 from groundguard.flow.steps import Flow
 from groundguard.foreign import Selector
 from groundguard.guard import Guard
-from groundguard.judges import Judge
 
 LINES = (".jsonl", ".ndjson")
 """What the name of a file of recorded answers ends in."""
@@ -66,7 +65,8 @@ def evaluate(
             `Response`; one that doesn't, guarded here with `judge`; `"module:object"`, which names one of these; or a
             file of recorded answers, `answers.jsonl`.
         judge: Who judges a target that has no guard: a judge, or a `Guard` with options of its own.
-        panel: The metrics: a `Panel`, or a list of metrics; None takes the usual ones, with `judge` or the guard's.
+        panel: The metrics: a `Panel`, or a list of metrics; None takes the usual ones, with `judge` or the guard's, and
+            where that is a `FactCheck` or `Claims`, with its model: some four calls more an item.
         repeats: How often each item is run; more than once measures the noise.
         seed: Seed of everything random.
         concurrency: How many results are made at once.
@@ -216,8 +216,7 @@ def _panel(panel: Metrics | Iterable[object] | None, guard: Guard | None, target
         asked = target.guard if guard is None and isinstance(target, GuardTarget) else guard
         if asked is None:
             raise UsageError("a run needs a judge or a panel: judge=Lexical(), panel=Panel([...]); --judge")
-        judge: Judge = asked.judge
-        return usual_panel(judge=judge, timeout=asked.timeout, retry=asked.retry)
+        return panel_of(asked.judge, timeout=asked.timeout, retry=asked.retry)
     if all(hasattr(panel, name) for name in ("names", "fingerprints", "flow")):
         return panel  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  # it has what Metrics has
     return Panel(panel)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # it checks what it is given

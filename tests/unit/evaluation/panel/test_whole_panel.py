@@ -16,9 +16,11 @@ from groundguard.evaluation.panel import (
     Refusal,
     panel,
 )
+from groundguard.evaluation.panel.whole import panel_of
 from groundguard.evaluation.results import Score
 from groundguard.flow.drive import run
-from groundguard.judges import Claims, Lexical
+from groundguard.judges import Claims, FactCheck, Lexical
+from groundguard.models import as_model
 from groundguard.retry import Retry
 from groundguard.testing import ScriptedJudge, ScriptedModel
 from support.claims import verdicts
@@ -233,3 +235,16 @@ def test_the_reply_of_one_metric_is_none_for_another():
 def test_wiring_mistakes_are_told(make, told):
     with pytest.raises(UsageError, match=told):
         make()
+
+
+@pytest.mark.parametrize("kind", [FactCheck, Claims])
+def test_the_usual_panel_of_a_judge_asks_the_judges_own_model(kind):
+    model = as_model(lambda prompt: "yes")
+    judge = kind(model)
+    by_judge = panel_of(judge)
+    assert by_judge.fingerprints == panel(model, judge).fingerprints
+    assert by_judge.fingerprints != panel(judge=judge).fingerprints
+
+
+def test_the_usual_panel_of_a_judge_without_a_model_asks_none():
+    assert panel_of(Lexical()).fingerprints == panel(judge=Lexical()).fingerprints

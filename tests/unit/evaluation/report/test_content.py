@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.calibrate import assess
-from groundguard.evaluation.calibration import Calibration
-from groundguard.evaluation.gates import Gate, GateResult, Outcome
-from groundguard.evaluation.labels import Label, Labeller
+from groundguard.evaluation.calibration.calibrate import assess
+from groundguard.evaluation.calibration.labels import Label, Labeller
+from groundguard.evaluation.calibration.record import Calibration
+from groundguard.evaluation.gates.gates import Gate, GateResult, Outcome
 from groundguard.evaluation.report.content import report_on
 from groundguard.evaluation.report.words import Mood, completeness, cost, headline, number, trust, unlike, unscored
 from groundguard.evaluation.results import Figure, ItemResult, Run

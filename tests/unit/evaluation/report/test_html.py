@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundguard.evaluation.gates import Gate
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.report.content import Trust, report_on
 from groundguard.evaluation.report.html import MUCH, html_report, policy
 from groundguard.evaluation.results import Score

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from groundguard.evaluation.gates import Gate, GateResult, Outcome
+from groundguard.evaluation.gates.gates import Gate, GateResult, Outcome
 from groundguard.evaluation.report.content import Report, report_on
 from groundguard.evaluation.report.junit import junit_report
 from groundguard.evaluation.results import ItemResult, Score

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.gates import Gate
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.report.content import report_on
 from groundguard.evaluation.report.markdown import code, markdown_report, prose
 from groundguard.evaluation.report.shown import on_one_line

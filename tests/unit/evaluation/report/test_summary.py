@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from groundguard.evaluation.gates import Gate
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.report.content import report_on
 from groundguard.evaluation.report.summary import json_report
 from support.runs import insurer

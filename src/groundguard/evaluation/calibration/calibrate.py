@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.calibration import ENOUGH, Calibration, Case, Rate, Row
-from groundguard.evaluation.labels import Label, Labeller, content_hash
+from groundguard.evaluation.calibration.labels import Label, Labeller, content_hash
+from groundguard.evaluation.calibration.record import ENOUGH, Calibration, Case, Rate, Row
+from groundguard.evaluation.calibration.sweep import swept
 from groundguard.evaluation.statistics.agreement import (
     Table,
     balanced_accuracy,
@@ -18,7 +19,6 @@ from groundguard.evaluation.statistics.agreement import (
 from groundguard.evaluation.statistics.intervals import upper_bound, wilson
 from groundguard.evaluation.statistics.rank import auroc, auroc_interval
 from groundguard.evaluation.statistics.samples import to_bound
-from groundguard.evaluation.sweep import swept
 from groundguard.guard import Guard
 from groundguard.judges import Judge
 from groundguard.judges.base import FunctionJudge

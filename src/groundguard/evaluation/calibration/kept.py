@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundguard.errors import InputError
-from groundguard.evaluation.calibration import Calibration
+from groundguard.evaluation.calibration.record import Calibration
 from groundguard.evaluation.golden.files import read_text, write_text
 from groundguard.judges import Judge
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from groundguard.evaluation.calibration import Swept
+from groundguard.evaluation.calibration.record import Swept
 
 MOST = 21
 """How many thresholds are shown at most."""

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.gates import Bound, Gate
-from groundguard.evaluation.ratchet import propose
+from groundguard.evaluation.gates.gates import Bound, Gate
+from groundguard.evaluation.gates.ratchet import propose
 from support.measured import PINS, run_with
 
 GATE = Gate("faithfulness", 0.7)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.differing import Difference, Rule, Word, difference
-from groundguard.evaluation.likeness import PinDifference, alike
-from groundguard.evaluation.pairing import Pair, paired
+from groundguard.evaluation.comparison.differing import Difference, Rule, Word, difference
+from groundguard.evaluation.comparison.likeness import PinDifference, alike
+from groundguard.evaluation.comparison.pairing import Pair, paired
 from groundguard.evaluation.results import Pins, Run
 from groundguard.evaluation.statistics.intervals import LEVEL
 from groundguard.fields import plain_fields

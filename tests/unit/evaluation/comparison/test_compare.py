@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.compare import compare
-from groundguard.evaluation.differing import Word
+from groundguard.evaluation.comparison.compare import compare
+from groundguard.evaluation.comparison.differing import Word
+from groundguard.evaluation.comparison.likeness import pin_differences
 from groundguard.evaluation.golden.items import Want
-from groundguard.evaluation.likeness import pin_differences
 from groundguard.evaluation.results import Pins
 from groundguard.records import Decision
 from support.measured import PINS, response, row, run_of, run_with, score

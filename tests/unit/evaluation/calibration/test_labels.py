@@ -3,7 +3,7 @@
 import pytest
 
 from groundguard.errors import InputError
-from groundguard.evaluation.labels import Labeller, content_hash, read_labels
+from groundguard.evaluation.calibration.labels import Labeller, content_hash, read_labels
 from groundguard.records import Chunk, Exchange
 from support.labels import LINE, labelled, write
 

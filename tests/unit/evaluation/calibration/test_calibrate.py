@@ -6,11 +6,11 @@ import json
 import pytest
 
 from groundguard.errors import InputError, UsageError
-from groundguard.evaluation.calibrate import acalibrate, assess, calibrate
-from groundguard.evaluation.calibration import Calibration, Case, Row
-from groundguard.evaluation.labels import Label, Labeller
+from groundguard.evaluation.calibration.calibrate import acalibrate, assess, calibrate
+from groundguard.evaluation.calibration.labels import Label, Labeller
+from groundguard.evaluation.calibration.record import Calibration, Case, Row
+from groundguard.evaluation.calibration.sweep import MOST, swept
 from groundguard.evaluation.statistics.intervals import wilson
-from groundguard.evaluation.sweep import MOST, swept
 from groundguard.judges import FactCheck, Lexical
 from groundguard.judges.base import as_judge
 from groundguard.records import Chunk, Exchange, Verdict

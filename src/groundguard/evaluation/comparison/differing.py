@@ -8,8 +8,8 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from groundguard.evaluation.gates import shown
-from groundguard.evaluation.pairing import Pair
+from groundguard.evaluation.comparison.pairing import Pair
+from groundguard.evaluation.gates.gates import shown
 from groundguard.evaluation.results import Interval
 from groundguard.evaluation.statistics.intervals import FEWEST_TO_RESAMPLE
 from groundguard.evaluation.statistics.paired import (

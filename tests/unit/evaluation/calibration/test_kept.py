@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from groundguard.errors import InputError
-from groundguard.evaluation.calibrate import assess
-from groundguard.evaluation.calibrations import Stale, calibration_of, load, save
+from groundguard.evaluation.calibration.calibrate import assess
+from groundguard.evaluation.calibration.kept import Stale, calibration_of, load, save
 from groundguard.judges import FactCheck, Lexical
 from groundguard.testing import ScriptedModel
 from support.labels import NO, YES, labelled, said

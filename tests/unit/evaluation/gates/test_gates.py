@@ -4,8 +4,8 @@ import pytest
 
 from groundguard.errors import InputError, UsageError
 from groundguard.evaluation.figures import figures
-from groundguard.evaluation.gate_options import from_table, parsed, read
-from groundguard.evaluation.gates import Bound, Gate, Outcome, exit_code, held, shown, written
+from groundguard.evaluation.gates.gates import Bound, Gate, Outcome, exit_code, held, shown, written
+from groundguard.evaluation.gates.options import from_table, parsed, read
 from groundguard.evaluation.results import Figure, Interval
 from support.measured import run_with
 

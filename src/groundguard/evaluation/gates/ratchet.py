@@ -8,7 +8,7 @@ from typing import Any
 
 from groundguard.errors import UsageError
 from groundguard.evaluation.figures import figures
-from groundguard.evaluation.gates import Gate, is_inside, reaches, shown, too_few, written
+from groundguard.evaluation.gates.gates import Gate, is_inside, reaches, shown, too_few, written
 from groundguard.evaluation.noise import band
 from groundguard.evaluation.results import Figure, Run
 from groundguard.fields import plain_fields

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from groundguard.errors import InputError, UsageError, told
-from groundguard.evaluation.gates import DEFAULTS, DIGITS, PANEL, Bound, Gate
+from groundguard.evaluation.gates.gates import DEFAULTS, DIGITS, PANEL, Bound, Gate
 from groundguard.fields import is_mapping
 
 

@@ -1,0 +1,1 @@
+"""A judge held against human labels, and what that is worth."""

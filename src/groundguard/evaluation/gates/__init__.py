@@ -1,0 +1,1 @@
+"""What a run has to reach, and when to ask for more."""

@@ -289,7 +289,7 @@ class Guard(Wrapper):
 
     def _answer(self, query: Query, outlet: Outlet, earlier: tuple[Chunk, ...] = ()) -> Flow[Response[Any]]:
         def path(watch: Watch) -> Flow[Decided]:
-            yield from watch.stage("retrieval", query.retrieve(earlier))
+            yield from watch.retrieval(query.question, query.retrieve(earlier))
             made = Generated("", "")
             if unasked(query.found.chunks, "?") is None or not self.policy.skip_generator:
                 made = yield from watch.stage("generation", query.generate(outlet))

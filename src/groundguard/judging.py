@@ -82,9 +82,9 @@ def decide(draft: Draft, policy: Policy, watch: Watch, ask: Ask, again: Again | 
         revision = policy.revise(response)
         if revision is None:
             tell(draft.found, response.reason)
-            watch.finish(response)
+            watch.finish(response, type(policy).__name__)
             return Decided(response, policy)
-        watch.judged(response)
+        watch.judged(response, type(policy).__name__)
         attempts += (_attempt(response, revision),)
         draft = yield from _revised(draft, revision, watch, again)
         policy = revision.policy

@@ -48,10 +48,11 @@ class Query:
         self.found = Found((), ChunksFrom.NOT_OBSERVED)
         self.collected = Collected()
 
-    def retrieve(self, earlier: tuple[Chunk, ...] = ()) -> Flow[None]:
-        """Find the chunks; `earlier` ones stand before them."""
+    def retrieve(self, earlier: tuple[Chunk, ...] = ()) -> Flow[tuple[Chunk, ...]]:
+        """Find the chunks, and return them; `earlier` ones stand before them."""
         chunks = yield from _retrieved(Call(self._retriever, (self.question,)))
         self.found = Found((*earlier, *chunks), ChunksFrom.RETRIEVER)
+        return chunks
 
     def generate(self, outlet: Outlet) -> Flow[Generated]:
         """Make the first answer; `outlet` sees its pieces as they come."""

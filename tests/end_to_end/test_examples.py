@@ -17,7 +17,11 @@ PRINTS = {
         "'Better ask an electrician.'\n   ungrounded",
         "(experimental):\n   'It has a steel foot.'\n   ungrounded",
     ],
-    "05_spans": ["  retrieval groundguard", "  groundguard check  answered", "invoke_workflow groundguard  answered"],
+    "05_spans": [
+        "invoke_workflow groundguard  CHAIN  answered",
+        "  retrieval groundguard  RETRIEVER",
+        "  groundguard check  GUARDRAIL  answered\n    chat scripted  LLM",
+    ],
     "07_regenerate": [
         "answered    The Aldona lamp runs on 12 volts.\n  before: The Aldona lamp runs on 240 volts.",
         "answered    It has a steel foot.\n  before:",

@@ -12,13 +12,14 @@ import pytest
 import structlog
 from opentelemetry import trace
 
-from groundguard import Exchange, Guard, Reason, Status, Verdict, record_chunks
+from groundguard import Exchange, Guard, Reason, Retry, Status, Verdict, record_chunks
 from groundguard.judges import FactCheck
-from groundguard.records import Decision
+from groundguard.models import Reply
+from groundguard.records import Decision, Usage
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 from support.doors import Door, both_doors
 from support.scripts import run_script
-from support.telemetry import Spans
+from support.telemetry import Measured, Spans
 
 pytestmark = pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
 
@@ -73,7 +74,8 @@ def test_otel_none_attributes(door: Door, judge: object, caplog: pytest.LogCaptu
 
     assert [record for record in caplog.records if record.name.startswith("opentelemetry")] == []
     for span in spans.ended:
-        assert all(type(value) in {str, bool, int, float} for value in (span.attributes or {}).values())
+        for value in (span.attributes or {}).values():
+            assert type(value) in {str, bool, int, float} or {type(each) for each in value} == {str}
 
 
 def test_otel_metric_cardinality() -> None:
@@ -95,7 +97,8 @@ def test_otel_metric_cardinality() -> None:
     }
     assert sorted(point["status"] for point in points["rag.queries"]) == ["answered", "no_context", "ungrounded"]
     assert points["rag.faithfulness.judge_failures"] == [{"reason": "judge_error"}]
-    assert len(points) == 2
+    assert sum(map(len, points.values())) == 8, points
+    assert {label for each in points.values() for point in each for label in point} == {"status", "reason"}
     """
     )
 
@@ -113,7 +116,9 @@ def test_otel_double_counted_llm_spans(door: Door) -> None:
 
     counting = [span.name for span in spans.ended if "gen_ai.usage.input_tokens" in (span.attributes or {})]
     assert counting == ["chat gpt"]
-    assert spans.parent_of(spans.one("chat gpt")) == "groundguard check"
+    (asking,) = [span for span in spans.ended if span.name.startswith("groundguard ask ")]
+    assert spans.parent_of(spans.one("chat gpt")) == asking.name
+    assert spans.parent_of(asking) == "groundguard check"
     assert "LLM" not in {(span.attributes or {}).get("openinference.span.kind") for span in spans.ended}
 
 
@@ -129,8 +134,9 @@ def test_otel_judge_traffic_mixed_with_app(door: Door) -> None:
     response = door.ask(inner.with_options(judge=judge))
 
     assert response.status is Status.ANSWERED
-    purposes = [span.attributes["openinference.span.kind"] for span in spans.ended if span.name == "groundguard check"]
-    assert purposes == ["GUARDRAIL", "GUARDRAIL"]
+    checks = [span.attributes for span in spans.ended if span.name == "groundguard check"]
+    assert [told["openinference.span.kind"] for told in checks] == ["GUARDRAIL", "GUARDRAIL"]
+    assert [told["groundguard.role"] for told in checks] == ["judge", "judge"]
 
 
 def test_otel_exit_hang_or_loss() -> None:
@@ -186,3 +192,64 @@ def test_log_locals_leak(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     (record,) = caplog.records
     assert "CANARY" not in record.getMessage()
     assert record.exc_info is None
+
+
+@both_doors
+def test_otel_huge_attributes(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "SPAN_AND_EVENT")
+    spans = Spans()
+    passage = "x" * 1_000_000 + "\N{GRINNING FACE}" * 250_000
+    guard = Guard(
+        FactCheck(ScriptedModel("yes")),
+        retriever=ScriptedRetriever([passage] * 3),
+        generator=ScriptedGenerator("12 V."),
+    )
+    door.ask(guard, "Which voltage?")
+
+    for span in spans.ended:
+        assert len(span.name) < 100
+        assert all(len(value) <= 16_384 for value in span.attributes.values() if isinstance(value, str))
+    retrieval = spans.one("retrieval groundguard").attributes
+    assert retrieval["groundguard.content.cut"] is True
+    assert retrieval["groundguard.content.characters"] == 1_250_000
+    assert retrieval["groundguard.evidence.count"] == 3
+    assert spans.one("groundguard check").attributes["groundguard.status"] == "answered"
+
+
+@both_doors
+def test_otel_leak_through_retry_record(door: Door, caplog: pytest.LogCaptureFixture) -> None:
+    class Busy(Exception):
+        status_code = 503
+
+    caplog.set_level(logging.DEBUG)
+    spans = Spans()
+    judge = FactCheck(ScriptedModel(Busy("sk-CANARY"), Busy("sk-CANARY How long?"), "yes"))
+    guard = Guard(judge, retry=Retry(attempts=3, initial=0, maximum=0))
+    response = door.check(guard, "How long?", answer="Three minutes.", chunks="CANARY: three minutes.")
+
+    assert response.status is Status.ANSWERED
+    chat = spans.one("chat scripted")
+    assert chat.attributes["groundguard.retries"] == 2
+    assert [dict(event.attributes) for event in chat.events] == [
+        {"groundguard.attempt": number, "error.type": f"{Busy.__qualname__}"} for number in (1, 2)
+    ]
+    told = repr([(span.name, dict(span.attributes), span.events) for span in spans.ended])
+    assert "CANARY" not in told + repr([vars(record) for record in caplog.records])
+
+
+@both_doors
+@pytest.mark.parametrize("usage", [None, Usage(4200, 1)])
+def test_otel_missing_usage_as_zero(door: Door, usage: Usage | None) -> None:
+    spans, tokens = Spans(), Measured("gen_ai.client.token.usage")
+    judge = FactCheck(ScriptedModel(Reply("yes", "stop", usage=usage)))
+    door.check(
+        Guard(judge),
+        "What voltage does the Aldona lamp need?",
+        answer="It runs on 12 volts.",
+        chunks="The Aldona desk lamp runs on 12 volts and ships with a 2 metre cord.",
+    )
+
+    told = {name: value for name, value in spans.one("chat scripted").attributes.items() if "token" in name}
+    assert sum(total for _, _, total in tokens.since) == (0 if usage is None else 4201)
+    assert (told == {}) is (usage is None)
+    assert 0 not in told.values()

@@ -7,6 +7,7 @@
 | a coroutine function         | UsageError                      | the caller's loop                    |
 | a plain iterator's next      | the caller's thread             | a daemon thread, context copied once |
 | an async iterator's next     | UsageError                      | the caller's loop                    |
+| a model call                 | its flow, here and now          | its flow, here and now               |
 | flows to run together        | daemon threads                  | tasks of the caller's loop           |
 | a flow to start              | a daemon thread, context copied | a task of the caller's loop          |
 | many flows, one by one out   | daemon threads                  | tasks of the caller's loop           |
@@ -39,6 +40,7 @@ from groundguard.flow.steps import (
     Emit,
     Finished,
     Flow,
+    ModelCall,
     OutOfTimeError,
     Pull,
     Scope,
@@ -147,8 +149,8 @@ class _UnderWay:
             return _call(step)
         if isinstance(step, Pull):
             return _pull(step, self._sources)
-        if isinstance(step, Together):
-            return _together(step)
+        if isinstance(step, (Together, ModelCall)):
+            return _together(step) if isinstance(step, Together) else run(step.flow)
         if isinstance(step, Start):
             return _in_daemon(partial(run, _until(self._given_up, step.flow)))
         if isinstance(step, Finished):
@@ -176,8 +178,8 @@ class _AsyncUnderWay:
             return await _acall(step)
         if isinstance(step, Pull):
             return await _apull(step, self._sources)
-        if isinstance(step, Together):
-            return await _atogether(step)
+        if isinstance(step, (Together, ModelCall)):
+            return await (_atogether(step) if isinstance(step, Together) else arun(step.flow))
         if isinstance(step, Start):
             self._started.append(asyncio.ensure_future(arun(step.flow)))
             return self._started[-1]

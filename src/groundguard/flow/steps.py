@@ -139,18 +139,36 @@ class Finished:
     wait: bool
 
 
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """Run a flow that asks a model once, with whatever retries and waits that takes, and receive its result.
+
+    A step of its own, so that whoever watches can see the call as one.
+
+    Attributes:
+        flow: Asks the model.
+        request: What is asked of which model, a `models.base.Request`.
+    """
+
+    flow: Flow[Any] = field(repr=False)
+    request: Any = field(repr=False)
+
+
 END: Any = object()
 """What a `Pull` receives from an exhausted source."""
 
 PENDING: Any = object()
 """What a `Finished` that doesn't wait receives for a flow that is still under way."""
 
-Step: TypeAlias = Call | Sleep | Pull | Emit | Together | Start | Finished
+Step: TypeAlias = Call | Sleep | Pull | Emit | Together | Start | Finished | ModelCall
 Flow: TypeAlias = Generator[Step, Any, T]
 
 
 def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
-    """Run `flow`, but let `perform` carry out each of its steps, and of the flows that it runs together or starts."""
+    """Run `flow`, but let `perform` carry out each of its steps, and of the flows inside of them.
+
+    A `ModelCall` is carried out by `perform` as a whole too; flows to run together or to start are not.
+    """
     try:
         step = next(flow)
         while True:
@@ -160,6 +178,8 @@ def interpose(flow: Flow[T], perform: Callable[[Step], Flow[Any]]) -> Flow[T]:
                     result = yield replace(step, flows=inside)
                 elif isinstance(step, Start):
                     result = yield Start(interpose(step.flow, perform))
+                elif isinstance(step, ModelCall):
+                    result = yield from perform(replace(step, flow=interpose(step.flow, perform)))
                 else:
                     result = yield from perform(step)
             except BaseException as error:  # noqa: BLE001  # whatever it is, it belongs to the flow inside

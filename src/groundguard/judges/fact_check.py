@@ -103,7 +103,7 @@ class FactCheck(Judge):
     def _ask(self, prompt: Prompt) -> Flow[Verdict]:
         if self.window is not None and not self.window.holds(prompt):
             return too_long(self.window)
-        reply = yield from self.model.reply(prompt, prompts.VERDICT_SCHEMA if self.constrained else None)
+        reply = yield from self.model.ask(prompt, prompts.VERDICT_SCHEMA if self.constrained else None)
         if self.window is not None and self.window.overflowed(reply.usage):
             return self._told(too_long(self.window), reply)
         reading = verdicts.read(reply, prompt, verdicts.constrained if self.constrained else verdicts.literal)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from groundguard.errors import UsageError
-from groundguard.flow.steps import Flow
+from groundguard.flow.steps import Flow, ModelCall
 from groundguard.records import Usage
 
 
@@ -49,6 +49,25 @@ class Reply:
     model: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of which model, for whoever watches.
+
+    Attributes:
+        model: The model's name.
+        provider: Who serves it.
+        settings: Options that are sent along.
+        prompt: What is sent, if it is text.
+        function: Whether the model is a plain function, of which nothing more is known.
+    """
+
+    model: str
+    provider: str
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any], repr=False)
+    prompt: Prompt | None = field(default=None, repr=False)
+    function: bool = False
+
+
 class Model(ABC):
     """A model that a judge may ask."""
 
@@ -56,6 +75,11 @@ class Model(ABC):
     @abstractmethod
     def name(self) -> str:
         """The model's name, for fingerprints and telemetry."""
+
+    @property
+    def provider(self) -> str:
+        """Who serves it, in the words of the GenAI conventions, for telemetry; by default `_OTHER`."""
+        return "_OTHER"
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -72,6 +96,19 @@ class Model(ABC):
         except UsageError:
             return False
         return True
+
+    def ask(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:
+        """`reply`, as a call that telemetry sees: for judges.
+
+        Args:
+            prompt: What to send.
+            schema: A JSON schema that the reply must follow; None asks for text.
+        """
+        reply: Reply = yield ModelCall(self.reply(prompt, schema), self._request(prompt))
+        return reply
+
+    def _request(self, prompt: Prompt) -> Request:
+        return Request(self.name, self.provider, self.settings, prompt)
 
     @abstractmethod
     def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:

@@ -16,7 +16,8 @@ from langchain_core.runnables.base import RunnableBindingBase
 
 from groundguard.errors import UsageError, told
 from groundguard.fields import is_mapping
-from groundguard.flow.steps import Call, Callee, Flow
+from groundguard.flow.steps import Call, Callee, Flow, ModelCall
+from groundguard.models.base import Request
 from groundguard.records import Usage
 
 _RUNNABLE: Any = Runnable
@@ -112,7 +113,12 @@ class DecisionModel:
             ValueError: if what came back is no response of a decision model.
         """
         asked = {key: self._vocabulary.question(question) for key, question in questions.items()}
-        response = yield Call(self._callee, ({self._vocabulary.state: state, "questions": asked},), retry="asked")
+        given = {self._vocabulary.state: state, "questions": asked}
+        decided: Decided = yield ModelCall(self._asked(given), Request(self.name, "langchain"))
+        return decided
+
+    def _asked(self, given: Mapping[str, Any]) -> Flow[Decided]:
+        response = yield Call(self._callee, (given,), retry="asked")
         return _read(response, self._vocabulary)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from groundguard.errors import UsageError
 from groundguard.flow.steps import Call, Flow, as_callee, name_of
-from groundguard.models.base import Model, Prompt, Reply
+from groundguard.models.base import Model, Prompt, Reply, Request
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,9 @@ class FunctionModel(Model):
         raise UsageError(
             "a plain function can't be told a JSON schema: constrain its output inside, or leave constrained=False"
         )
+
+    def _request(self, prompt: Prompt) -> Request:
+        return replace(super()._request(prompt), function=True)
 
     def reply(self, prompt: Prompt, schema: Mapping[str, Any] | None = None) -> Flow[Reply]:  # noqa: ARG002  # none comes
         """Call the function with the prompt as one string."""

@@ -57,6 +57,12 @@ class LangChainModel(Model):
         return next((name for name in names if isinstance(name, str) and name), self._core.get_name())
 
     @property
+    def provider(self) -> str:
+        """The integration that it comes from, as in `openai` for `langchain_openai`; else `langchain`."""
+        package = type(self._core).__module__.partition(".")[0]
+        return package.removeprefix("langchain_") if package.startswith("langchain_") else "langchain"
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """Temperature and the like; never the whole model, which may hold keys."""
         return self._settings

@@ -83,6 +83,11 @@ class OpenAIModel(Model):
         return self._name
 
     @property
+    def provider(self) -> str:
+        """`openai`: what the server speaks."""
+        return "openai"
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The options that are sent along."""
         return self._options

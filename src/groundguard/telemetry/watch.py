@@ -1,15 +1,25 @@
-"""Watching one query: its spans, its times, its counters and its log event."""
+"""Watching one query: its spans, its times, its counters, its events and its log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from opentelemetry import context
+from opentelemetry._logs import SeverityNumber
 
 from groundguard.flow.steps import Flow, scoped
-from groundguard.records import Response, Timings
-from groundguard.telemetry import names
+from groundguard.records import Chunk, Decision, Response, Timings, Verdict
+from groundguard.telemetry import content, names
+from groundguard.telemetry.capture import captured
+from groundguard.telemetry.chat import chatting
+from groundguard.telemetry.documents import found
+from groundguard.telemetry.events import emit
+from groundguard.telemetry.facts import evaluation, facts, result
 from groundguard.telemetry.logs import log
-from groundguard.telemetry.otel import Span, count, library_version
+from groundguard.telemetry.metrics import count
+from groundguard.telemetry.neighbours import above
+from groundguard.telemetry.otel import Attributes, Span, library_version
 
 T = TypeVar("T")
 
@@ -21,57 +31,109 @@ class Watch:
         self._clock = clock
         self._began = clock()
         self._seconds: dict[str, float] = {}
-        self._span = Span(names.SPAN_QUERY, {**names.STAGE_ATTRIBUTES["query"], names.VERSION: library_version()})
+        self._content = captured()
+        self._fixed = {**names.STAGE_ATTRIBUTES["query"], names.VERSION: library_version(), **_conversation()}
+        self._span = Span(names.SPAN_QUERY, self._fixed, above())
         self._check: Span | None = None
+        self._asked_a_model = False
 
     def stage(self, stage: str, flow: Flow[T]) -> Flow[T]:
-        """Run one stage of the path in a span of its own, and time it.
+        """Run one stage of the path in a span of its own, with one more for each model call of a judge, and time it.
 
         Args:
-            stage: `retrieval`, `generation` or `judge`.
+            stage: `generation` or `judge`.
             flow: What happens in it.
         """
+        return self._timed(stage, flow, lambda span, _: span)
+
+    def retrieval(self, question: str, flow: Flow[Sequence[Chunk]]) -> Flow[Sequence[Chunk]]:
+        """Run the retrieval, and tell of what it found.
+
+        Args:
+            question: The question.
+            flow: Finds the chunks.
+        """
+
+        def tell(span: Span, chunks: Sequence[Chunk]) -> None:
+            span.describe(lambda: {**content.asked(question, self._content), **found(question, chunks, self._content)})
+            span.set({**names.STAGE_ATTRIBUTES["retrieval"], names.EVIDENCE_COUNT: len(chunks)})
+
+        return self._timed("retrieval", flow, tell)
+
+    def _timed(self, stage: str, flow: Flow[T], tell: Callable[[Span, T], object]) -> Flow[T]:
         span = Span(names.SPAN_STAGES[stage], names.STAGE_ATTRIBUTES[stage], self._span)
         began = self._clock()
         try:
-            result = yield from scoped(flow, span.current)
+            seen = chatting(flow, span, self._content, self._clock, self._heard)
+            result = yield from scoped(seen, span.current)
         except BaseException as error:
-            _end(span, error)
+            span.end(error)
             raise
         self._seconds[stage] = self._seconds.get(stage, 0.0) + self._clock() - began
+        tell(span, result)
         if stage == "judge":
             self._check = span
         else:
             span.end()
         return result
 
+    def _heard(self) -> None:
+        self._asked_a_model = True
+
     def timings(self) -> Timings:
         """Seconds so far."""
         return Timings(**self._seconds, total=self._clock() - self._began)
 
-    def judged(self, response: Response[object]) -> None:
-        """Report one judgement, be it the last or not: attributes and end of its span."""
-        if self._check is None:
-            return
-        self._check.set(_facts(response))
-        if response.verdict is not None and response.verdict.error_type is not None:
-            self._check.set({names.ERROR_TYPE: response.verdict.error_type})
-        self._check.end()
-        self._check = None
+    def judged(self, response: Response[Any], policy: str) -> None:
+        """Report one judgement, be it the last or not: attributes and end of its span, and its event.
 
-    def finish(self, response: Response[object]) -> None:
-        """Report the labelled response: attributes, counters, log event, end of the spans."""
-        self.judged(response)
-        self._span.set(_facts(response))
+        Args:
+            response: The labelled response.
+            policy: The name of the policy that was in force.
+        """
+        check, verdict = self._check, response.verdict
+        if check is None or verdict is None:
+            return
+        self._check = None
+        check.describe(lambda: content.judged(response, self._content))
+        check.describe(lambda: {**names.STAGE_ATTRIBUTES["judge"], **facts(response, policy)})
+        if verdict.decision is Decision.UNKNOWN:
+            check.failed(verdict.error_type or response.reason.value)
+        check.end()
+        emit(names.EVENT_EVALUATION, lambda: self._result(response, verdict), self._span, SeverityNumber.INFO)
+
+    def _result(self, response: Response[Any], verdict: Verdict) -> Attributes:
+        why = content.explanation(response, self._content, allowed=self._content.in_events)
+        return {names.EVALUATION_EXPLANATION: why, **result(response, verdict)}
+
+    def finish(self, response: Response[Any], policy: str) -> None:
+        """Report the labelled response: attributes, counters, events, log, end of the spans.
+
+        Args:
+            response: The labelled response.
+            policy: The name of the policy that is in force.
+        """
+        self.judged(response, policy)
+        self._span.describe(lambda: self._shown(response))
+        self._span.describe(lambda: {**self._fixed, **evaluation(response, model=self._asked_a_model)})
+        self._span.describe(lambda: facts(response, policy))
         self._span.end()
         count(response)
         log(response, self._span.trace_id)
+
+    def _shown(self, response: Response[Any]) -> Attributes:
+        why = content.explanation(response, self._content, allowed=self._content.on_spans)
+        return {
+            **content.asked(response.question, self._content),
+            **content.answered(response.generated, self._content),
+            names.EVALUATION.format(part="explanation"): why,
+        }
 
     def fail(self, error: BaseException) -> None:
         """Report that the query ended without a response."""
         for span in (self._check, self._span):
             if span is not None:
-                _end(span, error)
+                span.end(error)
 
 
 def watched(path: Callable[[Watch], Flow[T]], clock: Callable[[], float]) -> Flow[T]:
@@ -84,24 +146,8 @@ def watched(path: Callable[[Watch], Flow[T]], clock: Callable[[], float]) -> Flo
         raise
 
 
-def _end(span: Span, error: BaseException) -> None:
-    if isinstance(error, GeneratorExit):
-        span.set({names.GIVEN_UP: True})
-    else:
-        span.fail(error)
-    span.end()
-
-
-def _facts(response: Response[object]) -> dict[str, str | int | float | None]:
-    verdict = response.verdict
-    return {
-        names.STATUS: response.status.value,
-        names.REASON: response.reason.value,
-        names.EVIDENCE_COUNT: len(response.chunks),
-        names.EVIDENCE_DIGEST: response.evidence_digest,
-        names.EVIDENCE_FROM: response.chunks_from.value,
-        names.VERDICT: verdict.decision.value if verdict else None,
-        names.SCORE: verdict.score if verdict else None,
-        names.JUDGE: verdict.judge if verdict else None,
-        names.JUDGE_CALLS: verdict.calls if verdict else None,
-    }
+def _conversation() -> dict[str, str]:
+    """The conversation and the user that the application has named in its context, as OpenInference does."""
+    named = {key: context.get_value(key) for key in (names.SESSION, names.USER)}
+    known = {key: value for key, value in named.items() if isinstance(value, str)}
+    return {**known, **({names.CONVERSATION: known[names.SESSION]} if names.SESSION in known else {})}

@@ -22,7 +22,7 @@ from groundguard import Decision, Exchange, Guard, Reason, Response, Retry, Ungr
 from groundguard.errors import GroundguardWarning, UsageError
 from groundguard.judges import FactCheck
 from groundguard.policy import Raise, Replace, Return
-from groundguard.records import JUDGE_FAILURES
+from groundguard.records import JUDGE_FAILURES, evidence_digest
 from groundguard.telemetry.watch import Watch
 from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 from support.doors import Door, both_doors
@@ -38,11 +38,12 @@ FIXED: Mapping[str, Mapping[str, str]] = {
     QUERY: {
         "openinference.span.kind": "CHAIN",
         "gen_ai.operation.name": "invoke_workflow",
+        "gen_ai.workflow.name": "groundguard",
         "groundguard.version": version("groundguard-rag"),
     },
     RETRIEVAL: {"openinference.span.kind": "RETRIEVER", "gen_ai.operation.name": "retrieval"},
     GENERATION: {"openinference.span.kind": "CHAIN"},
-    JUDGE: {"openinference.span.kind": "GUARDRAIL"},
+    JUDGE: {"openinference.span.kind": "GUARDRAIL", "groundguard.role": "judge"},
 }
 
 pytestmark = pytest.mark.filterwarnings("ignore::groundguard.errors.GroundguardWarning")
@@ -54,22 +55,46 @@ def guard_of(judge: object, chunks: object = "Paris is in France.", answer: Any 
     return Guard(judge, retriever=ScriptedRetriever(chunks), generator=ScriptedGenerator(answer), **options)
 
 
-def facts(response: Response[Any]) -> dict[str, str | int | float]:
+def facts(response: Response[Any], policy: str = "Return") -> dict[str, str | int | float]:
     verdict = response.verdict
     said: dict[str, Any] = {}
     if verdict is not None:
         said = {
             "groundguard.verdict": verdict.decision.value,
             "groundguard.judge": verdict.judge,
+            "groundguard.judge.fingerprint": verdict.fingerprint,
             "groundguard.judge.calls": verdict.calls,
         }
         said |= {} if verdict.score is None else {"groundguard.score": verdict.score}
     return said | {
+        "groundguard.policy": policy,
         "groundguard.status": response.status.value,
         "groundguard.reason": response.reason.value,
         "groundguard.evidence.count": len(response.chunks),
         "groundguard.evidence.digest": response.evidence_digest,
         "groundguard.evidence.from": response.chunks_from.value,
+    }
+
+
+def evaluation(response: Response[Any], kind: str = "CODE") -> dict[str, str | float]:
+    verdict = response.verdict
+    if verdict is None:
+        return {}
+    parts = {
+        "name": "groundedness",
+        "label": verdict.decision.value,
+        "score": verdict.score,
+        "annotator_kind": kind,
+        "identifier": verdict.fingerprint,
+    }
+    return {f"evaluations.0.evaluation.{part}": value for part, value in parts.items() if value is not None}
+
+
+def documents(response: Response[Any]) -> dict[str, str | int]:
+    ids = [f"sha256:{evidence_digest([chunk])[:16]}" for chunk in response.chunks]
+    return {
+        "groundguard.evidence.count": len(ids),
+        **{f"retrieval.documents.{index}.document.id": each for index, each in enumerate(ids)},
     }
 
 
@@ -79,6 +104,7 @@ def plain_values(span: ReadableSpan) -> bool:
         "groundguard.evidence.count": int,
         "groundguard.judge.calls": int,
         "groundguard.score": float,
+        "evaluations.0.evaluation.score": float,
         "groundguard.given_up": bool,
     }
     return all(type(value) is types.get(name, str) for name, value in span.attributes.items())
@@ -108,10 +134,11 @@ def test_every_status_and_reason_has_its_spans_and_counts(
     assert response.reason is reason
     asked = response.verdict is not None
     assert spans.names == [QUERY, RETRIEVAL, GENERATION, *([JUDGE] if asked else [])]
-    error = {"error.type": "LookupError"} if isinstance(said, LookupError) else {}
+    silent = reason in JUDGE_FAILURES
+    error = {"error.type": "LookupError" if isinstance(said, LookupError) else reason.value} if silent else {}
     expected = {
-        QUERY: {**FIXED[QUERY], **facts(response)},
-        RETRIEVAL: FIXED[RETRIEVAL],
+        QUERY: {**FIXED[QUERY], **facts(response), **evaluation(response)},
+        RETRIEVAL: {**FIXED[RETRIEVAL], **documents(response)},
         GENERATION: FIXED[GENERATION],
         JUDGE: {**FIXED[JUDGE], **facts(response), **error},
     }
@@ -120,7 +147,7 @@ def test_every_status_and_reason_has_its_spans_and_counts(
         assert dict(span.attributes) == expected[name]
         assert plain_values(span)
         assert span.kind is SpanKind.INTERNAL
-        assert span.status.status_code is StatusCode.UNSET
+        assert span.status.status_code is (StatusCode.ERROR if silent and name == JUDGE else StatusCode.UNSET)
         assert span.status.description is None
         assert span.events == ()
         assert spans.parent_of(span) == (None if name == QUERY else QUERY)
@@ -141,7 +168,7 @@ def test_check_and_wrapped_functions_have_their_spans(door: Door) -> None:
     spans = Spans()
     response = door.call(guard(door.function(lambda question: ("A", "c"))), "Q?")
     assert spans.names == [QUERY, GENERATION, JUDGE]
-    assert dict(spans.one(QUERY).attributes) == {**FIXED[QUERY], **facts(response)}
+    assert dict(spans.one(QUERY).attributes) == {**FIXED[QUERY], **facts(response), **evaluation(response)}
     assert counts.queries == {"answered": 2}
 
 
@@ -156,7 +183,7 @@ def test_a_stream_has_its_spans(door: Door) -> None:
     response = door.items(Guard(ScriptedJudge(True))(door.generator(pieces)), "Q?")[-1]
 
     assert [name for name in spans.names if name != "app generates"] == [QUERY, GENERATION, JUDGE]
-    assert dict(spans.one(QUERY).attributes) == {**FIXED[QUERY], **facts(response)}
+    assert dict(spans.one(QUERY).attributes) == {**FIXED[QUERY], **facts(response), **evaluation(response)}
     own = [span for span in spans.ended if span.name == "app generates"]
     assert [spans.parent_of(span) for span in own] == [GENERATION] * 2
     assert counts.queries == {"answered": 1}

@@ -49,7 +49,7 @@ def hear(model: Model, prompt: Prompt, schema: Mapping[str, Any] | None, read: C
         read: Reads the text of the reply, or raises `MalformedError`.
     """
     try:
-        reply = yield from model.reply(prompt, schema)
+        reply = yield from model.ask(prompt, schema)
         return _heard(reply, prompt, read)
     except UsageError:
         raise

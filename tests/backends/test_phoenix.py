@@ -109,7 +109,9 @@ def phoenix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Phoenix]:
         "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
     }
     url = f"http://127.0.0.1:{port}"
-    with running(["phoenix", "serve"], folder=folder, environment=environment(own), ready=answers(f"{url}/v1/projects")):
+    with running(
+        ["phoenix", "serve"], folder=folder, environment=environment(own), ready=answers(f"{url}/v1/projects")
+    ):
         yield Phoenix(url)
 
 
@@ -176,9 +178,7 @@ def test_the_verdicts_are_annotations(found: dict[Label, Trace], phoenix: Phoeni
 
 
 @pytest.mark.parametrize("condition", FILTERS)
-def test_every_filter_of_the_page_finds_something(
-    condition: str, found: dict[Label, Trace], phoenix: Phoenix
-) -> None:
+def test_every_filter_of_the_page_finds_something(condition: str, found: dict[Label, Trace], phoenix: Phoenix) -> None:
     projects = fetch(f"{phoenix.url}/v1/projects")["data"]
     (project,) = [each["id"] for each in projects if each["name"] == "shop"]
     query = """query ($id: ID!, $condition: String!) {

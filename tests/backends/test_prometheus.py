@@ -61,7 +61,13 @@ def test_dashboard_and_rules_speak_of_metrics_that_exist(tmp_path: Path) -> None
         shown = run_program(*blocks("prometheus"), APP, SHOW, folder=tmp_path, given=given)[-1]
     exist = metrics_in(str(shown))
     asked = metrics_in(" ".join([expression for _, expression in PANELS] + QUESTIONS))
-    ruled = metrics_in(re.sub(r"job:\w+:\w+", "", "\n".join(re.findall(r"expr:(.*?)(?=\n {6}\S|\n {8}(?!  )\S)", RULES.read_text("utf-8"), re.DOTALL))))
+    ruled = metrics_in(
+        re.sub(
+            r"job:\w+:\w+",
+            "",
+            "\n".join(re.findall(r"expr:(.*?)(?=\n {6}\S|\n {8}(?!  )\S)", RULES.read_text("utf-8"), re.DOTALL)),
+        )
+    )
 
     assert len(asked) > 6
     assert len(ruled) > 3

@@ -213,7 +213,7 @@ class Declined(Question):
     def flow(self, exchange: Exchange) -> Flow[Verdict]:
         """Ask for one literal word."""
         prompt = self.frame(exchange)
-        reply = yield from self.model.reply(prompt, VERDICT_SCHEMA if self.constrained else None)
+        reply = yield from self.model.ask(prompt, VERDICT_SCHEMA if self.constrained else None)
         reading = verdicts.read(reply, prompt, verdicts.constrained if self.constrained else verdicts.literal)
         return Verdict(
             reading.decision,

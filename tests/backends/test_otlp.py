@@ -99,7 +99,9 @@ def test_a_log_event_for_each_verdict_within_its_trace(silent: Receiver) -> None
     said = {event.trace_id: event for event in verdicts(silent)}
     judged = {found[label].root.trace_id: label for label in (ANSWERED, UNSUPPORTED, MALFORMED, BY_CHAIN)}
     assert len(verdicts(silent)) == 4
-    assert {judged[trace_id]: event.attributes["gen_ai.evaluation.score.label"] for trace_id, event in said.items()} == {
+    assert {
+        judged[trace_id]: event.attributes["gen_ai.evaluation.score.label"] for trace_id, event in said.items()
+    } == {
         ANSWERED: "supported",
         UNSUPPORTED: "unsupported",
         MALFORMED: "unknown",

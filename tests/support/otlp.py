@@ -109,9 +109,7 @@ class Receiver:
     @property
     def spans(self) -> list[Observed]:
         """All spans, by when they started."""
-        found = [
-            span for r in self._resources("/v1/traces") for scope in r.scope_spans for span in scope.spans
-        ]
+        found = [span for r in self._resources("/v1/traces") for scope in r.scope_spans for span in scope.spans]
         return [_observed(span) for span in sorted(found, key=lambda span: span.start_time_unix_nano)]
 
     @property

@@ -10,9 +10,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 import pytest
 
@@ -75,7 +77,9 @@ class Phoenix:
 
     def spans(self, project: str, **narrowed: str) -> list[Any]:
         """The spans of a project as the API gives them, by when they started."""
-        found: list[Any] = fetch(f"{self.url}/v1/projects/{project}/spans", limit=100, **narrowed)["data"]
+        found: list[Any] = []
+        with suppress(HTTPError):  # a project is there with its first span
+            found = fetch(f"{self.url}/v1/projects/{project}/spans", limit=100, **narrowed)["data"]
         return sorted(found, key=lambda span: span["start_time"])
 
     def ask(self, query: str, **variables: str) -> Any:
@@ -182,7 +186,7 @@ def test_every_filter_of_the_page_finds_something(condition: str, found: dict[La
     projects = fetch(f"{phoenix.url}/v1/projects")["data"]
     (project,) = [each["id"] for each in projects if each["name"] == "shop"]
     query = """query ($id: ID!, $condition: String!) {
-        node(id: $id) { ... on Project { spans(filterCondition: $condition) { edges { node { spanId } } } } }
+        node(id: $id) { ... on Project { spans(filterCondition: $condition, first: 9) { edges { node { spanId } } } } }
     }"""
     assert eventually(lambda: phoenix.ask(query, id=project, condition=condition)["node"]["spans"]["edges"])
     nothing = phoenix.ask(query, id=project, condition=re.sub(r"'(\w+)'$", "'nothing'", condition))
@@ -208,7 +212,7 @@ def test_documents_that_carried_the_answer(phoenix: Phoenix, tmp_path: Path) -> 
 
 
 def test_the_example_shows_up(phoenix: Phoenix) -> None:
-    example = ROOT / "examples" / "12_phoenix.py"
+    example = ROOT / "examples" / "11_phoenix.py"
     done = subprocess.run(
         [sys.executable, example],
         env=environment({"PHOENIX_COLLECTOR_ENDPOINT": phoenix.url}),

@@ -66,7 +66,8 @@ def test_no_example_is_left_out():
         *PRINTS,
         "06_model_judge",
         "09_fastapi",
-    }  # one needs a key, one serves: see test_fastapi.py
+        "11_phoenix",
+    }  # one needs a key, one serves: see test_fastapi.py, one needs Phoenix: see backends/test_phoenix.py
 
 
 def run(path: Path) -> subprocess.CompletedProcess[str]:

@@ -40,7 +40,7 @@ PRINTS = {
         "['The lamp runs ', 'on 12 volts.', <Status.ANSWERED: 'answered'>]",
         "answered - The lamp runs on 12 volts. - 2 messages",
     ],
-    "13_golden_set": [
+    "12_golden_set": [
         "quillwater 1 60 items, 0 findings",
         "How much cash at home is insured? -> Up to 1,500 euros. ('contents.md#valuables',)",
         "good:    Cash at home is insured up to 1,500 euros.\ninvents: Cash at home is insured up to 1,500 euros. On",

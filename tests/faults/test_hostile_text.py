@@ -453,7 +453,7 @@ def test_no_hostile_word_supports(reply: Any) -> None:
 # Without a model.
 
 
-@pytest.mark.parametrize("place", PLACES.keys() - {"chunk before", "all beside", "everywhere"})
+@pytest.mark.parametrize("place", sorted(PLACES.keys() - {"chunk before", "all beside", "everywhere"}))
 def test_without_a_model_words_to_the_judge_move_nothing(place: str) -> None:
     said = {name: check(Lexical(), PLACES[place](text, FALSE)).status for name, text in INJECTIONS.items()}
     assert said == dict.fromkeys(INJECTIONS, Status.UNGROUNDED)

@@ -205,10 +205,10 @@ FIELDS: dict[type, str] = {
     ratchet.Proposal: "gate proposed lowest runs why",
     Gap: "metric tune heldout gap interval smells perfect why",
     differing.Difference: "metric tag n unscored before after change interval gained lost p word no_worse",
-    Comparison: ("before after differs metrics slices changes only_before only_after edited context_changed notes"),
+    Comparison: "before after differs metrics slices changes only_before only_after edited context_changed notes missing",
     labels.Label: "exchange grounded id line labeller kind",
     calibration.Calibration: (
-        "judge fingerprint models prompt_hash labels_hash n human by_model grounded ungrounded sensitivity specificity"
+        "judge fingerprint models prompt_hash labels_hash n human by_model distinct human_ungrounded grounded ungrounded sensitivity specificity"
         " false_pass false_pass_upper balanced_accuracy kappa auroc sweep false_passes false_stops labels_needed target"
         " made notes"
     ),

@@ -32,7 +32,7 @@ ITEM = "golden_item"
 OPTION = "groundguard_judge"
 
 MARK = (
-    "golden(path, split=None, tags=(), want=None, locked=False): run a test that takes `golden_item` for every item of"
+    "golden(path, split=None, tags=(), want=None, locked=None): run a test that takes `golden_item` for every item of"
     " a golden set (groundguard)."
 )
 
@@ -45,7 +45,7 @@ NO_JUDGE = (
     f" define a fixture {OPTION} that returns one. It is {JUDGES}."
 )
 
-_SETS: pytest.StashKey[dict[tuple[Path, bool], GoldenSet]] = pytest.StashKey()
+_SETS: pytest.StashKey[dict[tuple[Path, bool | None], GoldenSet]] = pytest.StashKey()
 
 
 class Grounded:
@@ -184,7 +184,7 @@ def _marked(mark: pytest.Mark, definition: Any) -> list[GoldenItem]:
 
 
 def _read(mark: pytest.Mark) -> tuple[Path, dict[str, Any]]:
-    known: Mapping[str, Any] = {"split": None, "tags": (), "want": None, "locked": False}
+    known: Mapping[str, Any] = {"split": None, "tags": (), "want": None, "locked": None}
     unknown = [name for name in mark.kwargs if name not in known]
     if len(mark.args) != 1 or not isinstance(mark.args[0], (str, Path)) or unknown:
         _refuse('the mark is golden("golden.jsonl", split=..., tags=..., want=..., locked=...); see `pytest --markers`')
@@ -207,7 +207,7 @@ def _found(path: Path, definition: Any) -> Path:
     return next((place for place in places if place.exists()), places[0])
 
 
-def _loaded(path: Path, config: pytest.Config, *, locked: bool) -> GoldenSet:
+def _loaded(path: Path, config: pytest.Config, *, locked: bool | None) -> GoldenSet:
     from groundguard.errors import GroundguardError  # noqa: PLC0415  # a test asks for it
     from groundguard.evaluation.golden.reading import load  # noqa: PLC0415  # likewise
 

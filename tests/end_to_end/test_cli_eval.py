@@ -15,10 +15,12 @@ import pytest
 
 from end_to_end.command import COMMAND, environment, invoke, process
 from groundguard import Chunk, Exchange
+from groundguard.cli import evaluate as evaluate_command
 from groundguard.cli.eval_summary import calibration_line
-from groundguard.evaluation import Pins, Run, calibrate, read_run
+from groundguard.evaluation import Pins, Run, calibrate, load, read_run
 from groundguard.evaluation.calibration.kept import save
 from groundguard.evaluation.calibration.labels import Label, Labeller
+from groundguard.evaluation.golden import lock
 from groundguard.evaluation.runner.store import Store
 from groundguard.judges import FunctionJudge
 
@@ -278,14 +280,14 @@ def test_a_judge_that_is_down_is_no_failed_gate():
     assert done.exit_code == 3
     assert "the judge is unhealthy, and that says nothing about the answers" in done.stdout
     assert "stopped (judge unhealthy) after" in done.stderr
-    assert "judge failed 1" in done.stderr
+    assert "judge failed 3" in done.stderr
     assert not read_run("run.json").is_complete
 
 
 def test_one_failure_of_many_is_told_and_can_be_made_good():
     done = evaluated("--judge", "eval_app:shaky", "--output", "run.json")
     assert done.exit_code == 0
-    assert "the judge failed in 1 of 30 results (2 judge_error)" in done.stdout
+    assert "the judge failed in 1 of 30 results (1 judge_error)" in done.stdout
     assert "--resume asks again where the judge failed (run.json.store)" in done.stderr
     assert (
         evaluated(
@@ -412,3 +414,58 @@ def test_ctrl_c_leaves_a_run_that_can_be_used_and_says_how_to_go_on():
     assert b"faithfulness" in out
     assert evaluated("--resume", "--output", "run.json").exit_code == 0
     assert read_run("run.json").is_complete
+
+
+def test_a_folder_of_ones_own_is_not_taken_for_a_store():
+    Path("keep").mkdir()
+    Path("keep/precious").write_text("mine")
+    done = evaluated("--engine", "processes", "--workers", "2", "--store", "keep")
+    assert (done.exit_code, "keep is not empty" in done.stderr) == (2, True)
+    done = evaluated("--engine", "processes", "--workers", "2", "--store", "keep", "--resume")
+    assert (done.exit_code, "something else" in done.stderr) == (2, True)
+    assert Path("keep/precious").read_text() == "mine"
+    done = evaluated("--engine", "processes", "--store", "golden.jsonl", "--resume")
+    assert (done.exit_code, "is a file" in done.stderr) == (2, True)
+
+
+def test_a_finished_run_removes_its_stores_and_nothing_beside_them():
+    assert evaluated("--engine", "processes", "--workers", "2", "--store", "parts").exit_code == 0
+    assert not Path("parts").exists()
+    kept = Path("own")
+    kept.mkdir()
+    (kept / "shard-0001-of-0001.store").write_text("")
+    (kept / "precious").write_text("mine")
+    evaluate_command._remove(kept)
+    assert [each.name for each in kept.iterdir()] == ["precious"]
+
+
+def test_a_run_that_was_stopped_for_whatever_reason_passes_no_gate():
+    Path("eval_app.py").write_text(
+        APP
+        + "\nfrom groundguard.judges import FactCheck\nmute = Panel([Faithfulness(FactCheck(lambda prompt: 'yes'))])\n"
+    )
+    done = evaluated("--panel", "eval_app:mute", "--max-tokens", "1000", "--gate", "faithfulness")
+    assert (done.exit_code, "tokens unknown" in done.stderr) == (2, True)
+
+
+def test_items_that_changed_under_their_version_are_not_run():
+    lock(load("golden.jsonl"), Path("golden.jsonl"))
+    assert evaluated().exit_code == 0
+    write_golden(31)
+    done = evaluated("--gate", "faithfulness")
+    assert (done.exit_code, "version" in done.stderr) == (2, True)
+
+
+def test_a_calibration_that_can_not_be_read_costs_no_run():
+    Path(".groundguard/calibrations").mkdir(parents=True)
+    Path(".groundguard/calibrations/x.json").write_text("{")
+    done = evaluated("--output", "run.json")
+    assert done.exit_code == 0
+    assert "whether its judge is calibrated is not known" in done.stdout
+    assert Path("run.json").exists()
+
+
+def test_the_higher_of_two_gates_holds():
+    Path("gates.toml").write_text("[gates]\nfaithfulness = 0.99\n")
+    gates = summary("--gates", "gates.toml", "--gate", "faithfulness=0.5")["gates"]
+    assert [each["gate"]["at"] for each in gates] == [0.99]

@@ -54,8 +54,13 @@ def test_a_file_without_gates(runs, tmp_path):
     file.write_text("[gates]\nfaithfulness = false\n")
     result = invoke("ratchet", *runs, "--gates", file)
     assert result.exit_code == 2
-    assert "asks for no gate" in result.stderr
+    assert "asks for nothing" in result.stderr
 
 
 def test_a_run_that_is_not_there(tmp_path):
     assert invoke("ratchet", tmp_path / "nowhere.json", "--gate", "faithfulness").exit_code == 2
+
+
+def test_one_run_counts_once(runs):
+    result = invoke("ratchet", runs[0], runs[0], runs[0], "--gate", "faithfulness=0.7")
+    assert (result.exit_code, "more than once" in result.stderr) == (2, True)

@@ -87,6 +87,8 @@ def calibrate_judge(
     Exit codes: 0 fine, 1 less than was needed, 2 bad input, 3 the judge could not judge more than a tenth.
     """
     with friendly():
+        if need_kappa is not None and not -1 <= need_kappa <= 1:
+            raise CommandError(f"--need-kappa is a number from -1 to 1, such as 0.6; got {need_kappa}")
         asked = judge_named(judge, constrained=constrained)
         rate = _rate(observed)
         rows = _read(labels, human_only=human_only)

@@ -69,7 +69,8 @@ def compare_runs(
             print_json(result.to_dict())
         else:
             _show(out(), result, most)
-        failed = (fail_on_worse and result.word is Word.WORSE) or result.no_worse is False
+        worse = result.word is Word.WORSE or bool(result.missing)
+        failed = (fail_on_worse and worse) or result.no_worse is False
         code = GATE_FAILED if failed else FINE
         if not any(each.n for each in result.metrics):
             code = BAD_INPUT

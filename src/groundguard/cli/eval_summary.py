@@ -13,13 +13,15 @@ from rich.console import Console
 from rich.text import Text
 
 from groundguard.cli.exits import JUDGE_FAILED
-from groundguard.cli.show import line, out
+from groundguard.cli.show import line, out, visible
+from groundguard.errors import InputError
 from groundguard.evaluation.calibration.kept import FOLDER, Stale, calibration_of
 from groundguard.evaluation.figures import figures
 from groundguard.evaluation.gates import gates as gating
 from groundguard.evaluation.gates.gates import Gate, GateResult, Outcome
 from groundguard.evaluation.overfit import Gap, overfit
 from groundguard.evaluation.panel import Faithfulness, RunDiagnosis, diagnose_run
+from groundguard.evaluation.panel.base import FAITHFULNESS
 from groundguard.evaluation.results import Figure, Run
 from groundguard.evaluation.runner.control import owes
 from groundguard.evaluation.runner.health import Health, health
@@ -99,7 +101,10 @@ def calibration_line(judge: Judge | None, run: Run, folder: Path = FOLDER) -> st
     """Whether the judge of faithfulness is calibrated, in words."""
     if judge is None:
         return "no judge of faithfulness here, so none to be calibrated"
-    found = calibration_of(judge, folder, models=run.pins.judge_models)
+    try:
+        found = calibration_of(judge, folder, models=_models(run))
+    except InputError as error:
+        return f"whether its judge is calibrated is not known: {error}"
     advice = "`groundguard calibrate LABELS` holds it against human labels"
     if found is None:
         return f"its judge is not calibrated: {advice}"
@@ -107,6 +112,12 @@ def calibration_line(judge: Judge | None, run: Run, folder: Path = FOLDER) -> st
         return f"its judge is not calibrated any more: {found.why}; {advice}"
     lacks = "; ".join(found.lacks())
     return f"its judge is calibrated: {found.made or 'no date'}{', but ' * bool(lacks)}{lacks}"
+
+
+def _models(run: Run) -> set[str]:
+    """The model names that the server of the judge of faithfulness reported."""
+    scores = (score for result in run.results for score in result.scores if score.metric == FAITHFULNESS)
+    return {score.verdict.model for score in scores if score.verdict is not None and score.verdict.model}
 
 
 def judge_of(panel: object) -> Judge | None:
@@ -118,40 +129,44 @@ def judge_of(panel: object) -> Judge | None:
 def show_summary(summary: Summary) -> None:
     """Print what a person wants to know, the worst first to be seen at the end."""
     console, run = out(), summary.run
-    line(console, Text(f"{run.pins.dataset} {run.pins.version}: {len(run.results)} of {run.expected} results"))
+    name = visible(f"{run.pins.dataset} {run.pins.version}")
+    line(console, Text(f"{name}: {len(run.results)} of {run.expected} results"))
     console.print()
     _show_figures(console, summary.figures, repeated=run.pins.repeats > 1)
     console.print()
     if errors := Counter(result.error for result in run.results if result.error is not None):
-        named = ", ".join(f"{count} {name}" for name, count in errors.most_common())
+        named = visible(", ".join(f"{count} {name}" for name, count in errors.most_common()))
         told = f"the pipeline failed in {errors.total()} of {len(run.results)} results: {named}"
         line(console, Text(told, style="red"))
-    line(console, Text(f"diagnosis: {summary.diagnosis}"))
-    line(console, Text(summary.calibration))
+    line(console, Text(visible(f"diagnosis: {summary.diagnosis}")))
+    line(console, Text(visible(summary.calibration)))
     line(console, Text(_spent(run)))
     for gap in summary.gaps:
         if gap.smells or gap.perfect:
-            line(console, Text(f"{gap.metric}: {gap.why}", style="yellow"))
+            line(console, Text(visible(f"{gap.metric}: {gap.why}"), style="yellow"))
     for models in summary.floating.values():
-        names = " and ".join(models)
+        names = visible(" and ".join(models))
         line(console, Text(f"the judge's model floats: its server reported {names} within this run", style="yellow"))
     if summary.health.failed or not summary.is_well:
         line(console, Text(str(summary.health), style="yellow" if summary.is_well else "bold red"))
     if not summary.is_well:
         line(console, Text("the judge is unhealthy, and that says nothing about the answers", style="bold red"))
     for gate in summary.gates:
-        line(console, Text(gate.outcome.value, style=_COLOURS[gate.outcome]).append(f"  {gate.why}", "default"))
+        line(
+            console, Text(gate.outcome.value, style=_COLOURS[gate.outcome]).append(f"  {visible(gate.why)}", "default")
+        )
 
 
 def _show_figures(console: Console, found: Sequence[Figure], *, repeated: bool) -> None:
     if not any(figure.n for figure in found):
         told = "nothing was scored: that is a failure of the run, whatever the gates say"
         line(console, Text(told, style="bold red"))
-    width = max((len(figure.metric) for figure in found), default=0)
+    names = {figure: visible(figure.metric) for figure in found}
+    width = max(map(len, names.values()), default=0)
     noise = "   flips  spread" if repeated else ""
     line(console, Text(f"{'':{width}}  value  95 % interval      n  unscored{noise}", style="dim"))
     for figure in found:
-        line(console, Text(f"{figure.metric:{width}}  {_row(figure, repeated=repeated)}"))
+        line(console, Text(f"{names[figure]:{width}}  {_row(figure, repeated=repeated)}"))
 
 
 def _row(figure: Figure, *, repeated: bool) -> str:
@@ -159,7 +174,7 @@ def _row(figure: Figure, *, repeated: bool) -> str:
     between = f"{'-':13}"
     if figure.interval is not None:
         between = f"{figure.interval.low:5.3f} - {figure.interval.high:5.3f}"
-    reasons = ", ".join(f"{count} {reason}" for reason, count in figure.reasons.items())
+    reasons = visible(", ".join(f"{count} {reason}" for reason, count in figure.reasons.items()))
     noise = f"  {_part(figure.flip_rate)}  {_part(figure.spread)}" if repeated else ""
     apart = f"  ({reasons})" if reasons else ""
     return f"{value}  {between}  {figure.n:5}  {figure.unscored:8}{noise}{apart}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio  # noqa: TID251  # a command owns its loop, and an async target needs one
-import shutil
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -57,12 +57,12 @@ from groundguard.evaluation.golden.reading import load
 from groundguard.evaluation.results import Run
 from groundguard.evaluation.runner.answers import Recorded
 from groundguard.evaluation.runner.budget import Budget
-from groundguard.evaluation.runner.control import BUDGET, INTERRUPTED, UNHEALTHY
+from groundguard.evaluation.runner.control import INTERRUPTED, UNHEALTHY
 from groundguard.evaluation.runner.estimate import Estimate, estimate
 from groundguard.evaluation.runner.files import write_run
 from groundguard.evaluation.runner.plan import Plan
 from groundguard.evaluation.runner.run import How, aperform, perform
-from groundguard.evaluation.spread import spread
+from groundguard.evaluation.spread import SHARD, spread
 
 JSON = Annotated[bool, typer.Option("--json", help="Print the summary as one JSON document.")]
 
@@ -127,7 +127,7 @@ def evaluate(  # one parameter an option
     with friendly():
         wanted = _gates(gate, gates)
         budget = Budget(max_calls, max_tokens, max_cost, price_in, price_out)
-        items = _chosen(load(golden), golden, split, tag)
+        items = _chosen(load(golden, locked=None), golden, split, tag)
         named: dict[str, Any] = {
             "target": target,
             "judge": judge,
@@ -162,8 +162,8 @@ def evaluate(  # one parameter an option
 def _gates(flags: list[str] | None, file: Path | None) -> tuple[Gate, ...]:
     read = () if file is None else gate_options.read(file)
     named = gate_options.parsed(flags or ())
-    own = {(gate.metric, gate.bound) for gate in named}
-    return (*(gate for gate in read if (gate.metric, gate.bound) not in own), *named)
+    strictest = {(gate.metric, gate.bound): gate for gate in sorted((*read, *named), key=lambda gate: gate.at)}
+    return tuple(strictest.values())
 
 
 def _chosen(golden: GoldenSet, path: Path, split: Split | None, tags: list[str] | None) -> GoldenSet:
@@ -249,16 +249,23 @@ def _concluded(summary: Summary, run: Run, kept: Path, output: Path | None, *, a
 
 
 def _remove(kept: Path) -> None:
+    """Remove what this run has written there, and nothing else."""
+    for shard in kept.glob(f"{SHARD}*.store*") if kept.is_dir() else ():
+        shard.unlink()
     if kept.is_dir():
-        shutil.rmtree(kept)
+        with suppress(OSError):  # something of the user's is in it
+            kept.rmdir()
+        return
     for path in (kept, kept.with_name(f"{kept.name}-wal"), kept.with_name(f"{kept.name}-shm")):
         path.unlink(missing_ok=True)
 
 
 def _code(summary: Summary, run: Run) -> int:
-    if run.stopped in {INTERRUPTED, UNHEALTHY}:
-        return STOPPED if run.stopped == INTERRUPTED else JUDGE_FAILED
-    return BAD_INPUT if run.stopped == BUDGET and summary.gates and summary.code != JUDGE_FAILED else summary.code
+    stopped = set() if run.stopped is None else set(run.stopped.split(", "))  # of several workers
+    if stopped & {INTERRUPTED, UNHEALTHY}:
+        return STOPPED if INTERRUPTED in stopped else JUDGE_FAILED
+    undecided = summary.gates and (run.stopped is not None or not run.is_complete)
+    return BAD_INPUT if undecided and summary.code != JUDGE_FAILED else summary.code
 
 
 def _show_estimate(found: Estimate, *, as_json: bool) -> None:

@@ -41,6 +41,8 @@ def ratchet(
     """
     with friendly():
         asked = _gates(gate, gates)
+        if len({path.resolve() for path in runs}) < len(runs):
+            raise CommandError("one run is given more than once: each counts once")
         measured = sorted(map(read_run, runs), key=lambda run: run.started)
         proposals = [propose(each, measured, step=step, recent=recent) for each in asked]
         if as_json:
@@ -53,10 +55,7 @@ def ratchet(
 def _gates(flags: list[str] | None, file: Path | None) -> tuple[Gate, ...]:
     if bool(flags) == (file is not None):
         raise CommandError("ratchet needs the gates as they are: --gate faithfulness=0.7, or --gates FILE")
-    asked = read(file) if file is not None else parsed(flags or ())
-    if not asked:
-        raise CommandError(f"{file} asks for no gate")
-    return asked
+    return read(file) if file is not None else parsed(flags or ())
 
 
 def _show(proposal: Proposal) -> None:

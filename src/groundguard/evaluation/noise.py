@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, stdev
+from math import sqrt
+from statistics import fmean, stdev, variance
 
 from groundguard.evaluation.results import Figure, Interval, Score
 from groundguard.evaluation.statistics.student import t_of
@@ -42,9 +43,21 @@ def by_repeat(items: Iterable[Mapping[int, Score]]) -> list[float]:
 
 
 def spread(items: Iterable[Mapping[int, Score]]) -> float | None:
-    """Standard deviation of the mean over repeats, each a run of all items by itself; None where there is but one."""
-    means = [round(mean, _DIGITS) for mean in by_repeat(items)]
-    return stdev(means) if len(means) > 1 else None
+    """Standard deviation of the mean over repeats, each a run of all items by itself; None where there is but one.
+
+    The larger of what the means show and what the items' own variances make of it.
+    """
+    rows = list(items)
+    means = [round(mean, _DIGITS) for mean in by_repeat(rows)]
+    return max(stdev(means), _within(rows)) if len(means) > 1 else None
+
+
+def _within(rows: Iterable[Mapping[int, Score]]) -> float:
+    """The same by the items' own variances: the means of a few repeats may agree by luck, while items flip."""
+    values = [[score.value for score in scores.values()] for scores in rows]
+    whole = [[value for value in row if value is not None] for row in values if None not in row]
+    repeated = [variance(row) for row in whole if len(row) > 1]
+    return sqrt(sum(repeated)) / len(repeated) if repeated else 0.0
 
 
 def band(figure: Figure, repeats: int, level: float = 0.95) -> Interval | None:

@@ -35,6 +35,9 @@ from groundguard.foreign import is_pair
 SHARDS = 16
 """Into how many shards a set is cut unless told: few enough to be cheap, enough for every worker to stay busy."""
 
+SHARD = "shard-"
+"""What the name of a shard's store begins with."""
+
 Engine = Literal["ray", "processes"]
 
 
@@ -86,6 +89,17 @@ class Part:
 def shard_of(item: GoldenItem, shards: int) -> int:
     """Which shard an item belongs to: by its id alone, so that the same everywhere."""
     return int(hashlib.sha256(item.id.encode("utf-8", "surrogatepass")).hexdigest()[:12], 16) % shards
+
+
+def _check_folder(folder: Path, *, resume: bool) -> None:
+    """Raise `InputError` unless the folder is new, empty, or holds shards that are to be gone on with."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: the stores of several processes need a folder")
+    held = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+    if held and not resume:
+        raise InputError(f"{folder} is not empty: go on with its run (resume=True, --resume), or name another")
+    if any(not name.startswith(SHARD) for name in held):
+        raise InputError(f"{folder} holds something else than the stores of a run: name another")
 
 
 def spread(
@@ -142,6 +156,8 @@ def spread(
     if type(shards) is not int or shards < 1:
         raise UsageError(f"shards is a whole number from 1; got {shards if type(shards) is int else told(shards)}")
     jobs = Jobs(golden, factory, dict(arguments or {}), shards, repeats, seed, concurrency, budget, pipeline)
+    if store is not None:
+        _check_folder(Path(store), resume=resume)
     jobs = replace(jobs, model=pipeline_model, store=None if store is None else str(store), resume=resume)
     todo = list(jobs.written(patience))
     whole = Plan(golden, *built(factory, jobs.arguments), repeats, seed, pipeline, pipeline_model)
@@ -181,7 +197,7 @@ class Jobs:
             places.setdefault(shard_of(item, self.shards), []).append(place)
         share = _share(self.budget, max(1, len(places)))
         for shard, own in sorted(places.items()):
-            name = f"shard-{shard + 1:04}-of-{self.shards:04}.store"
+            name = f"{SHARD}{shard + 1:04}-of-{self.shards:04}.store"
             yield json.dumps(
                 {
                     "name": self.golden.name,

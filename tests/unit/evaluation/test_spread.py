@@ -84,7 +84,7 @@ def test_two_processes_give_what_one_gives_and_go_on(tmp_path):
     assert sorted(each.name for each in (tmp_path / "parts").iterdir()) == [
         f"shard-000{n}-of-0003.store" for n in (1, 2, 3)
     ]
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="is not empty"):
         spread(golden(12), SETUP, {"judge": "model"}, **options)
     again = spread(golden(12), SETUP, {"judge": "model"}, budget=prices, resume=True, **options)
     assert again.canonical() == local.canonical()

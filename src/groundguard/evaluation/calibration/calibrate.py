@@ -128,6 +128,8 @@ def assess(
         n=len(labels),
         human=kinds[Labeller.HUMAN],
         by_model=kinds[Labeller.MODEL],
+        distinct=len({label.text for label in labels}),
+        human_ungrounded=sum(label.kind is Labeller.HUMAN and not label.grounded for label in labels),
         grounded=good,
         ungrounded=bad,
         sensitivity=_share(table.true_passes, table.good),

@@ -111,6 +111,8 @@ class Calibration:
         n: How many labels.
         human: How many of them a person wrote, as the file says.
         by_model: How many of them a model wrote.
+        distinct: How many different answers they are of: one labelled twice is one.
+        human_ungrounded: How many of those by people say `ungrounded`: the false-pass rate stands on these.
         grounded: What became of the grounded answers.
         ungrounded: What became of the others.
         sensitivity: Share of the grounded answers that passed.
@@ -138,6 +140,8 @@ class Calibration:
     n: int
     human: int
     by_model: int
+    distinct: int
+    human_ungrounded: int
     grounded: Row
     ungrounded: Row
     sensitivity: Rate
@@ -158,7 +162,7 @@ class Calibration:
     def __post_init__(self) -> None:
         expect(self, str, "judge", "fingerprint", "labels_hash")
         expect(self, str | None, "prompt_hash", "made")
-        expect(self, int, "n", "human", "by_model")
+        expect(self, int, "n", "human", "by_model", "distinct", "human_ungrounded")
         expect(self, int | None, "labels_needed")
         collect(self, str, "models", "notes")
         collect(self, Swept, "sweep")
@@ -209,8 +213,14 @@ class Calibration:
         found: list[str] = []
         if self.human < least:
             found.append(f"{self.human} labels by people, of {least}")
+        elif self.distinct < least:
+            found.append(f"{self.distinct} different answers among its labels, of {least}")
+        if self.human and not self.human_ungrounded:
+            found.append("no label by a person of an ungrounded answer, so its false passes are a model's word")
         if self.kappa.value is None:
             found.append("no kappa: the labels are all of one kind")
+        elif self.kappa.value <= 0:
+            found.append(f"a kappa of {self.kappa.value:.2f}: no better than chance")
         elif kappa is not None and self.kappa.value < kappa:
             found.append(f"a kappa of {self.kappa.value:.2f}, below {kappa:.2f}")
         return tuple(found)

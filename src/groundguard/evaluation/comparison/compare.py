@@ -31,6 +31,7 @@ class Comparison:
         edited: Ids of the items that are not the same in both, and so not compared.
         context_changed: Ids of the items whose chunks are not the same in both.
         notes: What a reader should know.
+        missing: Metrics that only the first run has: nothing shows that the second is no worse there.
     """
 
     before: Pins
@@ -44,6 +45,7 @@ class Comparison:
     edited: tuple[str, ...] = field(default=(), repr=False)
     context_changed: tuple[str, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def word(self) -> Word:
@@ -58,7 +60,7 @@ class Comparison:
         A metric that neither run measured doesn't count.
         """
         shown_so = [each.no_worse for each in self.metrics if each.no_worse is not None]
-        return all(shown_so) if shown_so else None
+        return all(shown_so) and not self.missing if shown_so else None
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as JSON values."""
@@ -111,6 +113,7 @@ def compare(
         sides.edited,
         sides.context_changed,
         tuple(_notes(before, after, (*sides.metrics_before, *sides.metrics_after), len(slices))),
+        sides.metrics_before,
     )
 
 

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from groundguard.evaluation.comparison.pairing import Pair
-from groundguard.evaluation.gates.gates import shown
+from groundguard.evaluation.gates.gates import MOST_UNSCORED, shown
 from groundguard.evaluation.results import Interval
 from groundguard.evaluation.statistics.intervals import FEWEST_TO_RESAMPLE
 from groundguard.evaluation.statistics.paired import (
@@ -82,6 +82,10 @@ class Difference:
         )
 
 
+MANY = 30
+"""From so many pairs on the bootstrap holds its level; below, Student's interval does (tests simulate both)."""
+
+
 class Rule(NamedTuple):
     """What makes a difference one.
 
@@ -104,6 +108,7 @@ def difference(pairs: Iterable[Pair], rule: Rule, metric: str, tag: str | None =
         measured = any(pair.before is not None or pair.after is not None for pair in mine)
         return Difference(metric, tag, 0, len(mine), no_worse=False if rule.margin is not None and measured else None)
     changes = [round(after - before, 9) for before, after in scored]
+    few = len(mine) - len(scored) > MOST_UNSCORED * len(mine)
     interval, p = _judged(scored, changes, rule, sliced=tag is not None)
     before, after = fmean(pair[0] for pair in scored), fmean(pair[1] for pair in scored)
     return Difference(
@@ -118,8 +123,8 @@ def difference(pairs: Iterable[Pair], rule: Rule, metric: str, tag: str | None =
         sum(change > 0 for change in changes),
         sum(change < 0 for change in changes),
         p,
-        _word(after - before, changes, interval, p),
-        None if rule.margin is None else interval.low > -rule.margin,
+        Word.CANT_TELL if few else _word(after - before, changes, interval, p),
+        None if rule.margin is None else not few and interval.low > -rule.margin,
     )
 
 
@@ -141,6 +146,6 @@ def _judged(
     if all(value in {0, 1} for pair in scored for value in pair):
         both, gained, lost, neither = (scored.count(kind) for kind in ((1, 1), (0, 1), (1, 0), (0, 0)))
         return difference_of_rates(both, gained, lost, neither, rule.level), mcnemar(gained, lost)
-    if sliced or len(changes) < FEWEST_TO_RESAMPLE:
+    if sliced or len(changes) < MANY:
         return student_difference(changes, rule.level), None
     return difference_of_means(changes, seed=rule.seed, level=rule.level), None

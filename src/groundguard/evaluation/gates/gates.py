@@ -9,6 +9,7 @@ from typing import Any
 
 from groundguard.evaluation.figures import NOT_SCORED, PIPELINE_FAILED
 from groundguard.evaluation.noise import band
+from groundguard.evaluation.panel.base import METRIC_ERROR
 from groundguard.evaluation.results import Figure, Interval
 from groundguard.fields import choose, expect, measure, plain_fields
 from groundguard.records import JUDGE_FAILURES
@@ -151,12 +152,17 @@ def _held(
 def too_few(figure: Figure, most_failed: float = MOST_FAILED, most_unscored: float = MOST_UNSCORED) -> str | None:
     """Why a figure says too little, in words: too many of its items are unscored; None if not."""
     items = figure.n + figure.unscored
-    failed = sum(count for reason, count in figure.reasons.items() if reason in FAILURES)
+    failed = sum(count for reason, count in figure.reasons.items() if has_failed(reason))
     if figure.unscored > most_unscored * items:
         return f"{figure.metric}: {_unscored(figure)}, which is more than {most_unscored:.0%} of them"
     if failed > most_failed * items:
         return f"{figure.metric}: {_unscored(figure)}, and more than {most_failed:.0%} failed"
     return None
+
+
+def has_failed(reason: str) -> bool:
+    """Whether an item is unscored for this reason because something failed: judge, pipeline, or the metric itself."""
+    return reason in FAILURES or reason.startswith(METRIC_ERROR)
 
 
 def reaches(value: float, at: float) -> bool:

@@ -86,9 +86,12 @@ def from_table(table: object, where: str) -> tuple[Gate, ...]:
     if not is_mapping(table):
         raise InputError(f"{where} must be a table of gates, like faithfulness = 0.8, not {told(table)}")
     try:
-        return parsed(flag for key, value in table.items() for flag in _flag(key, value))
+        gates = parsed(flag for key, value in table.items() for flag in _flag(key, value))
     except UsageError as error:
         raise InputError(f"{where}: {error}") from error
+    if not gates:
+        raise InputError(f"{where} asks for nothing: name a gate, like faithfulness = 0.8, or leave the file out")
+    return gates
 
 
 def read(path: Path) -> tuple[Gate, ...]:
@@ -103,6 +106,8 @@ def read(path: Path) -> tuple[Gate, ...]:
         raise InputError(f"can't read {path}: {error.strerror}") from error
     except ValueError as error:
         raise InputError(f"{path} is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"{path} is nested too deep to be read") from error
     for names in (("gates",), ("tool", "groundguard", "gates")):
         found: object = data
         for name in names:

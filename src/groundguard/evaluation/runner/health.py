@@ -13,7 +13,7 @@ from groundguard.fields import freeze, plain_fields
 from groundguard.records import JUDGE_FAILURES
 
 MOST_FAILURES = 0.05
-"""The largest share of results in which the judge only failed, before it is called unhealthy."""
+"""The largest share of results in which a judge failed, before it is called unhealthy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Health:
 
     Attributes:
         asked: In how many results a judge was asked.
-        failed: In how many of these it only failed: they say nothing about the answers.
+        failed: In how many of these a judge failed, at least once: what it should have said is missing.
         reasons: Every judgement that could not be given, by its reason.
     """
 
@@ -51,17 +51,17 @@ def health(results: Iterable[ItemResult]) -> Health:
     asked = failed = 0
     reasons = Counter[str]()
     for result in results:
-        well = health_of(result)
-        asked += well is not None
-        failed += well is False
-        reasons.update(_failures(result))
+        failures = list(_failures(result))
+        asked += health_of(result) is not None
+        failed += bool(failures)
+        reasons.update(failures)
     return Health(asked, failed, dict(reasons.most_common()))
 
 
 def _failures(result: ItemResult) -> Iterable[str]:
-    response = result.response
-    if response is not None and response.reason in JUDGE_FAILURES:
-        yield response.reason.value
-    yield from (
-        score.unscored for score in result.scores if score.unscored is not None and score.unscored in JUDGE_FAILURES
-    )
+    """The reason of each failure; one of the guard's own verdict that a metric took over counts once."""
+    own = None if result.response is None else result.response.reason.value
+    found = [score.unscored for score in result.scores if score.unscored is not None]
+    yield from (reason for reason in found if reason in JUDGE_FAILURES)
+    if own in JUDGE_FAILURES and own not in found:
+        yield own

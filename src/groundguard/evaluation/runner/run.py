@@ -189,7 +189,7 @@ def planned(  # noqa: PLR0917  # the arguments of `evaluate`, handed on in their
     """What there is to do; the arguments as for `evaluate`."""
     guard = judge if isinstance(judge, Guard) or judge is None else Guard(judge)
     found = targeted(target, guard, question=question, chunks=chunks, answer=answer)
-    golden = golden if isinstance(golden, GoldenSet) else load(golden)
+    golden = golden if isinstance(golden, GoldenSet) else load(golden, locked=None)
     return Plan(golden, found, _panel(panel, guard, found), repeats, seed, pipeline, pipeline_model)
 
 

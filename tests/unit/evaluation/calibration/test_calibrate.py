@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -86,7 +87,23 @@ def test_no_better_than_a_coin_is_said():
 
 def test_few_labels_are_said_aloud():
     assert "6 labels are few: below 50" in " ".join(held(KINDS, (YES,) * 6).notes)
-    assert held(KINDS, (YES,) * 6).lacks() == ("6 labels by people, of 50",)
+    assert held(KINDS, (YES,) * 6).lacks() == (
+        "6 labels by people, of 50",
+        "a kappa of 0.00: no better than chance",
+    )
+
+
+def test_one_answer_labelled_often_is_one_answer():
+    labels = [replace(each, exchange=Exchange("Q?", (Chunk("c"),), "A.")) for each in labelled(*KINDS * 10)]
+    lacks = assess(labels, said(*(YES,) * 60), JUDGE).lacks()
+    assert "1 different answers among its labels, of 50" in lacks
+
+
+def test_false_passes_that_no_person_labelled_are_said():
+    kinds = {True: Labeller.HUMAN, False: Labeller.MODEL}
+    labels = [label(at, grounded, kinds[grounded]) for at, grounded in enumerate(KINDS * 20, 1)]
+    lacks = assess(labels, said(*(YES,) * 120), JUDGE).lacks()
+    assert "no label by a person of an ungrounded answer, so its false passes are a model's word" in lacks
 
 
 def test_labels_of_a_model_are_said_aloud_and_a_missing_source_is_no_human():

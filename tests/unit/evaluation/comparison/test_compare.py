@@ -7,8 +7,9 @@ import pytest
 
 from groundguard.errors import UsageError
 from groundguard.evaluation.comparison.compare import compare
-from groundguard.evaluation.comparison.differing import Word
+from groundguard.evaluation.comparison.differing import Rule, Word, difference
 from groundguard.evaluation.comparison.likeness import pin_differences
+from groundguard.evaluation.comparison.pairing import Pair
 from groundguard.evaluation.golden.items import Want
 from groundguard.evaluation.results import Pins
 from groundguard.records import Decision
@@ -44,14 +45,24 @@ def test_five_of_five_may_be_chance():
 
 
 def test_scores_by_the_paired_bootstrap():
-    before = [0.5, 0.6, 0.4, 0.7, 0.55] * 4
-    after = [value + gain for value, gain in zip(before, [0.1, 0.2, 0.05, 0.15, 0.0] * 4, strict=True)]
+    before = [0.5, 0.6, 0.4, 0.7, 0.55] * 6
+    after = [value + gain for value, gain in zip(before, [0.1, 0.2, 0.05, 0.15, 0.0] * 6, strict=True)]
     up, down = of(before, after), of(after, before)
     assert (up.word, down.word) == (Word.BETTER, Word.WORSE)
     assert up.p is None
     assert up.interval.method == "bootstrap"
-    assert (up.gained, up.lost) == (16, 0)
+    assert (up.gained, up.lost) == (24, 0)
     assert of(before, before).word is Word.CANT_TELL
+
+
+def test_of_fewer_than_thirty_scores_student_speaks():
+    assert of([0.5, 0.6] * 10, [0.6, 0.8] * 10).interval.method == "student"
+
+
+def test_where_most_pairs_are_unscored_nobody_can_tell_and_nothing_is_shown():
+    pairs = [Pair(str(at), "m", 0.1, 0.9 if at < 13 else None) for at in range(40)]
+    found = difference(pairs, Rule(0.95, 0.2, 0), "m")
+    assert (found.n, found.unscored, found.word, found.no_worse) == (13, 27, Word.CANT_TELL, False)
 
 
 def test_below_ten_pairs_of_scores_nobody_can_tell():

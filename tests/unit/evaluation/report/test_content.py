@@ -157,7 +157,7 @@ class Other(Known):
 def calibration(count: int, judge: type[Known] = Known, model: str | None = None, kinds: int = 2) -> Calibration:
     truths = [number % kinds == 0 for number in range(count)]
     labels = [
-        Label(Exchange("Q?", (), "A."), truth, line=number, kind=Labeller.HUMAN)
+        Label(Exchange("Q?", (), f"A{number}."), truth, line=number, kind=Labeller.HUMAN)
         for number, truth in enumerate(truths, 1)
     ]
     said = [Verdict(Decision.SUPPORTED if truth else Decision.UNSUPPORTED, model=model) for truth in truths]

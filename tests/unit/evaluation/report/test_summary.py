@@ -19,7 +19,7 @@ def test_it_holds_every_figure_and_no_text() -> None:
     assert data["verdict"] == {
         "mood": "bad",
         "title": "The judge is unhealthy",
-        "words": "The judge failed in 1 of 7 results (2 judge_timeout): its figures say little.",
+        "words": "The judge failed in 1 of 7 results (1 judge_timeout): its figures say little.",
     }
     assert data["complete"] is True
     assert data["judge"]["is_calibrated"] is False

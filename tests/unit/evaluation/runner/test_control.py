@@ -82,15 +82,24 @@ def test_whether_the_judges_were_well_and_what_they_owe(item, well, owed):
     assert (health_of(item), owes(item)) == (well, owed)
 
 
+def test_one_judge_of_several_that_fails_is_a_failure():
+    found = health([result(True, (GOOD, BAD)), result(True, (GOOD,))])
+    assert (found, found.is_well()) == (Health(2, 1, {"judge_timeout": 1}), False)
+
+
+def test_a_failure_that_a_metric_took_over_is_one():
+    assert health([result(failed(Reason.JUDGE_TIMEOUT), (BAD,))]) == Health(1, 1, {"judge_timeout": 1})
+
+
 def test_the_health_of_a_run_is_counted_apart():
     found = health([result(), result(failed(Reason.JUDGE_ERROR), (BAD,)), ItemResult("i", 0, "q", error="E")])
-    assert found == Health(2, 1, {"judge_error": 1, "judge_timeout": 1})
-    assert str(found) == "the judge failed in 1 of 2 results (1 judge_error, 1 judge_timeout)"
+    assert found == Health(2, 1, {"judge_timeout": 1, "judge_error": 1})
+    assert str(found) == "the judge failed in 1 of 2 results (1 judge_timeout, 1 judge_error)"
     assert not found.is_well()
     assert found.is_well(0.5)
     assert Health(0, 0).is_well(0.0)
     assert str(Health(2, 0)) == "the judge failed in 0 of 2 results"
-    assert found.to_dict() == {"asked": 2, "failed": 1, "reasons": {"judge_error": 1, "judge_timeout": 1}}
+    assert found.to_dict() == {"asked": 2, "failed": 1, "reasons": {"judge_timeout": 1, "judge_error": 1}}
 
 
 def test_the_first_interrupt_ends_it_in_order_and_the_second_at_once():

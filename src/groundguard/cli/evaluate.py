@@ -261,7 +261,7 @@ def _remove(kept: Path) -> None:
 
 
 def _code(summary: Summary, run: Run) -> int:
-    stopped = set() if run.stopped is None else set(run.stopped.split(", "))  # of several workers
+    stopped = set([] if run.stopped is None else run.stopped.split(", "))  # of several workers
     if stopped & {INTERRUPTED, UNHEALTHY}:
         return STOPPED if INTERRUPTED in stopped else JUDGE_FAILED
     undecided = summary.gates and (run.stopped is not None or not run.is_complete)

@@ -60,8 +60,8 @@ def health(results: Iterable[ItemResult]) -> Health:
 
 def _failures(result: ItemResult) -> Iterable[str]:
     """The reason of each failure; one of the guard's own verdict that a metric took over counts once."""
-    own = None if result.response is None else result.response.reason.value
+    own: str | None = None if result.response is None else result.response.reason.value
     found = [score.unscored for score in result.scores if score.unscored is not None]
     yield from (reason for reason in found if reason in JUDGE_FAILURES)
-    if own in JUDGE_FAILURES and own not in found:
+    if own is not None and own in JUDGE_FAILURES and own not in found:
         yield own

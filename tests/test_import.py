@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 import pytest
 
+import groundguard
 from support.scripts import run_script
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HEAVY = ["openai", "langchain_core", "numpy", "scipy", "bm25s", "typer", "pandas", "httpx", "requests"]
 MODULES = ["groundguard", "groundguard.judges", "groundguard.policy", "groundguard.models", "groundguard.testing"]
@@ -81,3 +88,27 @@ def test_every_name_loads_at_its_first_use_and_no_other_name_exists() -> None:
         """,
         preamble="",
     )
+
+
+def test_a_name_or_a_part_is_loaded_when_it_is_first_used() -> None:
+    run_script(
+        """
+        import sys
+        import groundguard
+        assert not [name for name in sys.modules if name.startswith("groundguard.")]
+        assert groundguard.judges.FactCheck.__name__ == "FactCheck"
+        assert groundguard.Status("answered") is groundguard.records.Status.ANSWERED
+        assert {"Guard", "judges", "testing"} <= set(dir(groundguard))
+        """,
+        preamble="",
+    )
+
+
+def test_every_part_and_name_is_there_and_nothing_else() -> None:
+    load: Callable[[str], object] = groundguard.__getattr__
+    for name in dir(groundguard):
+        assert getattr(groundguard, name) is not None
+    for part in ("evaluation", "judges", "policy"):
+        assert load(part) is importlib.import_module(f"groundguard.{part}")
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        load("nothing")

@@ -23,6 +23,7 @@ from groundguard.flow.steps import (
     scoped,
     within,
 )
+from support.ids import steady
 
 
 class Clock:
@@ -236,14 +237,14 @@ ASYNC = [
 ]
 
 
-@pytest.mark.parametrize("thing", PLAIN, ids=repr)
+@pytest.mark.parametrize("thing", PLAIN, ids=steady)
 def test_plain_callables(thing: Any) -> None:
     callee = as_callee(thing, "retriever")
     assert (callee.plain, callee.coroutine) == (thing, None)
     assert not is_coroutine_function(thing)
 
 
-@pytest.mark.parametrize("thing", ASYNC, ids=repr)
+@pytest.mark.parametrize("thing", ASYNC, ids=steady)
 def test_coroutine_callables(thing: Any) -> None:
     callee = as_callee(thing, "retriever")
     assert (callee.plain, callee.coroutine) == (None, thing)

@@ -17,6 +17,7 @@ from groundguard.records import Chunk, Decision, Exchange, Reason, Status, Verdi
 from groundguard.retry import Retry
 from support.doors import Door, both_doors
 from support.exchange import stuck
+from support.ids import steady
 
 YES, NO, SILENT = Decision.SUPPORTED, Decision.UNSUPPORTED, Decision.UNKNOWN
 
@@ -85,7 +86,7 @@ def check(door: Door, own, answer="The lamp is red.", chunks=("The lamp is red."
         (0, NO),
         (fractions.Fraction(2, 3), YES),
     ],
-    ids=repr,
+    ids=steady,
 )
 @both_doors
 def test_a_result_and_what_it_comes_to(door, result, decision):
@@ -390,7 +391,7 @@ def test_what_is_no_probability_makes_its_claim_unknown_and_no_other(door, resul
         object(),
         nli(1.0),
     ],
-    ids=repr,
+    ids=steady,
 )
 @both_doors
 def test_results_of_another_number_or_kind_make_every_claim_of_the_call_unknown(door, results):
@@ -550,7 +551,7 @@ class Busy(Exception):
         (StopIteration("odd"), Reason.JUDGE_ERROR),
         (asyncio.CancelledError("odd"), Reason.JUDGE_ERROR),
     ],
-    ids=repr,
+    ids=steady,
 )
 @both_doors
 def test_a_scorer_that_raises_makes_the_claims_of_that_call_unknown(door, error, reason):

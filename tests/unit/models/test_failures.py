@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from groundguard.models.failures import Failure, failure_of
 from groundguard.records import JUDGE_FAILURES, Reason
+from support.ids import steady
 
 LIMITED, BROKEN, FILTERED, TIMEOUT = (
     Reason.JUDGE_RATE_LIMITED,
@@ -81,7 +82,7 @@ def test_the_status_is_found_wherever_clients_put_it(make: Any, status: int, fai
     assert failure_of(make(status)) == failure
 
 
-@pytest.mark.parametrize("status", [True, "429", 0, 99, 600, 10**30, 4.29, None, [429], object()], ids=repr)
+@pytest.mark.parametrize("status", [True, "429", 0, 99, 600, 10**30, 4.29, None, [429], object()], ids=steady)
 def test_what_is_no_status_is_not_taken_for_one(status: object) -> None:
     assert failure_of(error_with(status_code=status)) == Failure(BROKEN)
 
@@ -154,7 +155,7 @@ class ClientConnectionError(Exception):
         (KeyError("verdict"), Failure(BROKEN)),
         (Exception(), Failure(BROKEN)),
     ],
-    ids=repr,
+    ids=steady,
 )
 def test_without_a_status_the_classes_tell(error: Exception, failure: Failure) -> None:
     assert failure_of(error) == failure

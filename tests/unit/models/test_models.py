@@ -16,6 +16,7 @@ from groundguard.errors import UsageError
 from groundguard.judges import Claims, Conversation, FactCheck, Lexical, Majority
 from groundguard.models import FunctionModel, OpenAIModel, as_model
 from groundguard.testing import ScriptedJudge, ScriptedModel
+from support.ids import steady
 
 
 def test_a_model_is_itself() -> None:
@@ -79,7 +80,7 @@ def test_a_function_with_settings_of_its_own_is_still_a_model() -> None:
     assert isinstance(as_model(Asking()), FunctionModel)
 
 
-@pytest.mark.parametrize("thing", [None, 7, object(), ScriptedModel, FunctionModel, [], b"x"], ids=repr)
+@pytest.mark.parametrize("thing", [None, 7, object(), ScriptedModel, FunctionModel, [], b"x"], ids=steady)
 def test_whatever_else_is_a_wiring_mistake(thing: Any) -> None:
     with pytest.raises(UsageError, match="a model is 'openai:NAME'"):
         as_model(thing)

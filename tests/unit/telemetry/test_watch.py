@@ -118,7 +118,7 @@ CASES: dict[str, tuple[Any, Any, Any, Reason]] = {
     "blank chunks": (True, " ", "A", Reason.BLANK_CHUNKS),
     "empty answer": (True, "c", " ", Reason.EMPTY_ANSWER),
     "judge raises": (LookupError("down"), "c", "A", Reason.JUDGE_ERROR),
-    **{reason.value: (Verdict(Decision.UNKNOWN, reason), "c", "A", reason) for reason in JUDGE_FAILURES},
+    **{reason.value: (Verdict(Decision.UNKNOWN, reason), "c", "A", reason) for reason in sorted(JUDGE_FAILURES)},
 }
 cases = pytest.mark.parametrize(("said", "chunks", "answer", "reason"), CASES.values(), ids=CASES)
 

@@ -47,9 +47,9 @@ class Target(ABC):
         return any(callee.plain is None for callee in self.pipeline)
 
     @property
+    @abstractmethod
     def identity(self) -> str:
         """What a store is kept for: results of two targets are not mixed."""
-        return self.name
 
     @abstractmethod
     def flow(self, item: GoldenItem) -> Flow[Response[Any]]:

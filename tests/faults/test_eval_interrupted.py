@@ -137,17 +137,26 @@ def test_what_was_written_down_before_a_kill_is_not_asked_for_again(tmp_path):
     assert sum(again.values()) <= sum(expected_calls(items).values()) - calls - replies
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
-def test_a_run_that_is_asked_to_stop_makes_no_call_twice_at_all(tmp_path, number):
+def test_a_run_terminated_five_times_ends_like_one_that_was_not_and_makes_no_call_twice(tmp_path, whole):
+    runs = Runs(tmp_path, ITEMS)
+    chance = random.Random(21)
+    for _ in range(5):
+        assert runs.stop(chance.randrange(200, 1800), signal.SIGTERM) == 0
+        assert len(begun(runs.lines())) < len(expected_calls(ITEMS))
+    assert runs.finish() == whole
+    assert begun(runs.lines()) == expected_calls(ITEMS)
+
+
+def test_ctrl_c_lets_the_calls_under_way_end_and_makes_none_twice(tmp_path):
     items = 200
-    plain = Runs(tmp_path, items, seconds=0.005)
+    runs = Runs(tmp_path, items, seconds=0.005)
     for _ in range(3):
-        assert plain.stop(120, number) == 0
-        lines = plain.lines()
+        assert runs.stop(120, signal.SIGINT) == 0
+        lines = runs.lines()
         assert len(begun(lines)) < len(expected_calls(items))
         assert len([line for line in lines if line.startswith("end ")]) == len(begun(lines).keys())
-    plain.finish()
-    assert begun(plain.lines()) == expected_calls(items)
+    runs.finish()
+    assert begun(runs.lines()) == expected_calls(items)
 
 
 @pytest.mark.filterwarnings("ignore:the judge .* replied:groundguard.errors.GroundguardWarning")

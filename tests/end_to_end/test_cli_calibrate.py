@@ -86,6 +86,13 @@ def test_what_is_needed_can_be_said(calibrated):
     assert "not enough: a kappa of 0.83, below 0.90" in result.stderr
 
 
+@pytest.mark.parametrize("kappa", ["nan", "inf", "1.01", "-2"])
+def test_a_kappa_that_no_judge_can_miss_or_reach_is_refused(calibrated, kappa):
+    result = calibrated(f"--need-kappa={kappa}")
+    assert result.exit_code == 2
+    assert "--need-kappa is a number from -1 to 1, such as 0.6" in result.stderr
+
+
 def test_json_is_one_strict_document(calibrated):
     data = json.loads(calibrated("--json", "--observed", "90/100").stdout, parse_constant=pytest.fail)
     assert data["kappa"]["value"] == pytest.approx(5 / 6)

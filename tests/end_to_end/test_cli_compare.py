@@ -7,7 +7,7 @@ import pytest
 
 from end_to_end.command import invoke, process
 from groundguard.evaluation.runner.files import write_run
-from support.measured import PINS, response, row, run_of, run_with
+from support.measured import PINS, response, row, run_of, run_with, score
 
 NEW = replace(PINS, pipeline="v2")
 
@@ -51,6 +51,17 @@ def test_a_margin_must_be_shown(files):
     result = invoke("compare", many, many, "--margin", 0.05)
     assert result.exit_code == 0
     assert "; no worse than the margin" in result.stdout
+
+
+@pytest.mark.parametrize("asked", [["--margin", 0.3], ["--fail-on-worse"]], ids=["margin", "worse"])
+def test_a_metric_that_the_second_run_lacks_is_not_shown_to_be_no_worse(files, asked):
+    rows = [row(f"q{at}", 1.0) for at in range(40)]
+    both = [replace(each, scores=(*each.scores, score(1.0, "relevancy"))) for each in rows]
+    whole, part = files(run_of(*both), run_of(*rows, pins=NEW))
+    result = invoke("compare", whole, part, *asked)
+    assert result.exit_code == 1
+    assert "relevancy" in result.stdout
+    assert invoke("compare", whole, whole, *asked).exit_code == invoke("compare", part, whole, *asked).exit_code == 0
 
 
 def test_unlike_runs_are_refused_until_told(files):

@@ -9,18 +9,21 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from end_to_end.command import COMMAND, environment, invoke, process
-from groundguard import Chunk, Exchange
+from groundguard import Chunk, Decision, Exchange, Verdict
 from groundguard.cli import evaluate as evaluate_command
-from groundguard.cli.eval_summary import calibration_line
+from groundguard.cli.eval_summary import Summary, calibration_line, show_summary
 from groundguard.evaluation import Pins, Run, calibrate, load, read_run
 from groundguard.evaluation.calibration.kept import save
 from groundguard.evaluation.calibration.labels import Label, Labeller
+from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.golden import lock
+from groundguard.evaluation.results import ItemResult, Score
 from groundguard.evaluation.runner.store import Store
 from groundguard.judges import FunctionJudge
 
@@ -232,6 +235,37 @@ def test_a_calibration_that_fits_is_told_and_a_stale_one_too():
     held = next(Path(".groundguard/calibrations").iterdir())
     held.write_text(held.read_text().replace(judge.fingerprint, "0123456789abcdef"))
     assert "not calibrated any more: its" in calibration_line(judge, run)
+
+
+def test_the_model_of_another_judge_makes_no_calibration_stale():
+    judge = FunctionJudge(lambda exchange: True)
+    labels = [Label(Exchange("q", (Chunk("c"),), f"a{n}"), n % 2 == 0, kind=Labeller.HUMAN) for n in range(4)]
+    save(replace(calibrate(labels, judge), models=("small-1",)))
+    own = Score("faithfulness", 1.0, verdict=Verdict(Decision.SUPPORTED, model="small-1"))
+    other = Score("answer_relevancy", 1.0, verdict=Verdict(Decision.SUPPORTED, model="large-7"))
+    run = Run(Pins("d", "1", "h"), (ItemResult("i", 0, "q", scores=(own, other)),), 1, "")
+    assert calibration_line(judge, run).startswith("its judge is calibrated")
+    moved = replace(own, verdict=Verdict(Decision.SUPPORTED, model="small-2"))
+    run = Run(Pins("d", "1", "h"), (ItemResult("i", 0, "q", scores=(moved, other)),), 1, "")
+    assert "the server reports small-2, and the calibration is of small-1" in calibration_line(judge, run)
+
+
+def test_names_from_outside_can_not_command_the_terminal(capsys):
+    evil = "x\x1b[31m\u202e"
+    verdicts = [Verdict(Decision.SUPPORTED, model=f"{evil}{n}", fingerprint="0123456789abcdef") for n in range(2)]
+    rows = [
+        ItemResult(f"i{n}", 0, "q", scores=(Score("faithfulness", 1.0, verdict=verdict), Score(evil, None, evil)))
+        for n, verdict in enumerate(verdicts)
+    ]
+    rows.append(ItemResult("i2", 0, "q", error=evil))
+    run = Run(Pins(evil, evil, "h"), tuple(rows), 3, "")
+    gates = [Gate("faithfulness", 0.5), Gate(evil, 0.5)]
+    show_summary(Summary.of(run, None, gates, allow_noisy=False, most_failures=0.1))
+    told = capsys.readouterr().out
+    assert not {"\x1b", "\u202e"} & set(told)
+    for part in ("of 3 results", "the pipeline failed in 1", "floats", "unscored"):
+        assert part in told
+    assert told.count("x\\x1b[31m\\u202e") >= 6
 
 
 @pytest.mark.parametrize(

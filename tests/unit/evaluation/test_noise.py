@@ -43,3 +43,18 @@ def test_which_items_flipped():
     assert noise.flip_rate([{0: score(1.0)}]) is None
     assert noise.flip_rate([]) is None
     assert noise.by_repeat([]) == []
+
+
+def test_means_that_agree_by_luck_leave_the_band_as_wide_as_the_items_own_flips_make_it():
+    """Ten of fifty items flip, five each way: a variance of 1/2 each, so the mean's is ten halves by fifty squared."""
+    (figure,) = figures(run_with([[0, 1]] * 5 + [[1, 0]] * 5 + [[1, 1]] * 40))
+    assert noise.by_repeat(figure_items([[0, 1]] * 5 + [[1, 0]] * 5 + [[1, 1]] * 40)) == [0.9, 0.9]
+    assert figure.spread == pytest.approx((10 * 0.5) ** 0.5 / 50)
+    band = noise.band(figure, 2)
+    assert band.low < 0.75
+    assert band.high > 0.95
+
+
+def figure_items(values):
+    """Scores of items by repeat."""
+    return [{repeat: score(value) for repeat, value in enumerate(each)} for each in values]

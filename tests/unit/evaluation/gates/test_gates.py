@@ -94,7 +94,10 @@ def test_a_few_failures_are_told_and_too_many_fail():
     assert at(0.9, unscored=2, most_failed=0.1).outcome is Outcome.PASSED
 
 
-@pytest.mark.parametrize("reason", ["pipeline failed", "not scored", "judge_timeout"])
+@pytest.mark.parametrize(
+    "reason",
+    ["pipeline failed", "not scored", "judge_timeout", "metric error: LookupError", "metric error: it returned a str"],
+)
 def test_what_failed_is_not_what_could_not_be_known(reason):
     assert at(0.9, unscored=5, reason=reason).outcome is Outcome.FAILED
     assert at(0.9, unscored=5, reason="no reference").outcome is Outcome.PASSED
@@ -193,7 +196,9 @@ def test_a_toml_file(tmp_path, name):
         ("[gates]\nx = \n", "line 2"),
         ("[tool]\nx = 1\n", "has no table"),
         ("[gates]\nx = 'a'\n", r"\[gates\]: x must be"),
+        ("x = " + "[" * 3000 + "]" * 3000, "nested too deep"),
     ],
+    ids=lambda value: str(value)[:20],
 )
 def test_a_toml_file_that_has_no_gates(tmp_path, text, why):
     file = tmp_path / "gates.toml"

@@ -30,7 +30,7 @@ def test_every_example_prints_what_its_comment_says(example, tmp_path):
 
 def test_it_has_two_commands_for_a_bare_machine():
     commands = re.findall(r"^python3 -m venv.*$", README.read_text("utf-8"), re.MULTILINE)
-    assert [command.split("/")[-1] for command in commands] == ["groundguard demo", "pytest -q"]
+    assert [command.split("/")[-1] for command in commands] == ["groundguard demo", "pytest -q -n auto"]
 
 
 def test_every_link_leads_somewhere():

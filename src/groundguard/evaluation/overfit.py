@@ -24,7 +24,7 @@ class Gap:
         gap: `tune` minus `heldout`; None where one of them is.
         interval: Its interval.
         smells: Whether the gap is above 0 by more than chance explains.
-        perfect: Whether every scored item of the run is perfect: a set too easy, or one that leaked into the pipeline.
+        perfect: Whether every scored item of the run, of several, is perfect: a set too easy, or one that leaked into the pipeline.
         why: In words.
     """
 
@@ -62,7 +62,7 @@ def _gap(whole: Figure, tune: Figure | None, heldout: Figure | None) -> Gap:
     gap, interval = None, None
     if one is not None and other is not None:
         gap, interval = one[0] - other[0], difference_of_two(*one, *other)
-    perfect = whole.value == 1
+    perfect = whole.value == 1 and whole.n > 1
     why = _told(gap, interval, [name for name, part in (("tune", one), ("heldout", other)) if part is None])
     if perfect:
         why += (

@@ -44,6 +44,7 @@ def test_a_perfect_score_is_flagged():
     assert found.perfect
     assert not found.smells
     assert "all 11 scored items are perfect, which is suspicious" in found.why
+    assert not gap([1], []).perfect
 
 
 @pytest.mark.parametrize(

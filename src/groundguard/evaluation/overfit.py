@@ -24,7 +24,7 @@ class Gap:
         gap: `tune` minus `heldout`; None where one of them is.
         interval: Its interval.
         smells: Whether the gap is above 0 by more than chance explains.
-        perfect: Whether every scored item of the run, of several, is perfect: a set too easy, or one that leaked into the pipeline.
+        perfect: Whether all of several scored items are perfect: a set too easy, or one that leaked into the pipeline.
         why: In words.
     """
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from groundguard.chunks import TEXT_KEYS, freeze, holds_chunks
+from groundguard.contextual import holding
 from groundguard.errors import warn_once
 from groundguard.foreign import CHUNK_KEYS, Selector, get, has, is_paused, select, state_of
 from groundguard.records import Chunk, ChunksFrom, Reason
@@ -78,21 +79,15 @@ class Recorder:
     @contextmanager
     def active(self) -> Generator[None]:
         """Be the one that `record_chunks` reports to."""
-        token = _recorder.set(self)
-        try:
+        with holding(_recorder, self):
             yield
-        finally:
-            _recorder.reset(token)
 
 
 @contextmanager
 def deaf() -> Generator[None]:
     """Let nobody hear what is reported: a judge's own retrieval is no evidence."""
-    token = _recorder.set(None)
-    try:
+    with holding(_recorder, None):
         yield
-    finally:
-        _recorder.reset(token)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("groundguard_recorder", default=None)

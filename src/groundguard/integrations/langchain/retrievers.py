@@ -13,6 +13,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
 from groundguard.capture import Recorder, current_recorder, record_event
+from groundguard.contextual import holding
 
 
 class _Listener(BaseCallbackHandler):
@@ -82,10 +83,5 @@ def observed_retrievers() -> Generator[None]:
     recorder = current_recorder()
     if recorder is not None and recorder.listener is None:
         recorder.listener = _Listener(recorder)
-    listening = _listener.set(recorder.listener if recorder else None)
-    retrieving = _retrieving.set(None)
-    try:
+    with holding(_listener, recorder.listener if recorder else None), holding(_retrieving, None):
         yield
-    finally:
-        _retrieving.reset(retrieving)
-        _listener.reset(listening)

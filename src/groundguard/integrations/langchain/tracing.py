@@ -19,6 +19,8 @@ from langchain_core.runnables.config import (
     var_child_runnable_config,
 )
 
+from groundguard.contextual import holding
+
 
 def traced(
     name: str, given: Any, config: RunnableConfig | None, begin: Callable[[RunnableConfig], Generator[Any]]
@@ -77,8 +79,5 @@ def _tap(run: Any, method: str) -> Any:
 @contextmanager
 def configured(config: RunnableConfig) -> Generator[None]:
     """Let Runnables that are called without a config take this one, as they do below any Runnable."""
-    token = var_child_runnable_config.set(config)
-    try:
+    with holding(var_child_runnable_config, config):
         yield
-    finally:
-        var_child_runnable_config.reset(token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -141,9 +141,8 @@ def show_summary(summary: Summary) -> None:
     line(console, Text(visible(f"diagnosis: {summary.diagnosis}")))
     line(console, Text(visible(summary.calibration)))
     line(console, Text(_spent(run)))
-    for gap in summary.gaps:
-        if gap.smells or gap.perfect:
-            line(console, Text(visible(f"{gap.metric}: {gap.why}"), style="yellow"))
+    for told in _smells(summary.gaps):
+        line(console, Text(visible(told), style="yellow"))
     for models in summary.floating.values():
         names = visible(" and ".join(models))
         line(console, Text(f"the judge's model floats: its server reported {names} within this run", style="yellow"))
@@ -154,6 +153,15 @@ def show_summary(summary: Summary) -> None:
     for gate in summary.gates:
         line(
             console, Text(gate.outcome.value, style=_COLOURS[gate.outcome]).append(f"  {visible(gate.why)}", "default")
+        )
+
+
+def _smells(gaps: Sequence[Gap]) -> Iterator[str]:
+    yield from (f"{gap.metric}: {gap.why}" for gap in gaps if gap.smells)
+    if perfect := [gap.metric for gap in gaps if gap.perfect]:
+        yield (
+            f"every scored item is perfect by {', '.join(perfect)}, which is suspicious: the set may be too easy, or"
+            " its answers stand where the pipeline sees them"
         )
 
 

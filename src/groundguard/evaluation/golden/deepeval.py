@@ -6,7 +6,7 @@ the contexts are one string with `|` between them.
 
 from __future__ import annotations
 
-from groundguard.evaluation.golden.foreign import Reader, column, mapping, optional, question
+from groundguard.evaluation.golden.foreign import Reader, mapping, optional, question
 from groundguard.evaluation.golden.items import GoldenItem, Origin
 from groundguard.evaluation.golden.located import Record
 from groundguard.evaluation.golden.tables import texts
@@ -22,7 +22,7 @@ _GENERATED = frozenset({"evolutions", "synthetic_input_quality", "context_qualit
 def _item(record: Record, delimiter: str) -> GoldenItem:
     if record.values.get("scenario") is not None:
         raise record.wrong("a conversational golden: it has a scenario and no question, so it can't be imported")
-    more, source = mapping(column(record, _MORE)[1]), optional(record, _SOURCE)
+    more, source = mapping(record, _MORE), optional(record, _SOURCE)
     about = {"name": optional(record, ("name",)), "comments": optional(record, ("comments",)), "source_file": source}
     return GoldenItem(
         id="",

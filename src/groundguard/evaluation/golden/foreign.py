@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from groundguard.evaluation.golden.items import GoldenItem
-from groundguard.evaluation.golden.located import Record
+from groundguard.evaluation.golden.located import Record, is_deep
 from groundguard.fields import is_mapping
 from groundguard.text import is_blank
 
@@ -57,11 +57,20 @@ def optional(record: Record, names: tuple[str, ...]) -> str | None:
     return value
 
 
-def mapping(value: object) -> Mapping[str, Any]:
-    """A mapping, or the JSON of one; empty if it is neither."""
+def mapping(record: Record, names: tuple[str, ...]) -> Mapping[str, Any]:
+    """The mapping in the first of these columns that holds something, or the JSON of one; empty if it is neither.
+
+    Raises:
+        InputError: if it nests too deeply.
+    """
+    name, value = column(record, names)
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except (ValueError, RecursionError):
+        except RecursionError:
+            raise record.wrong(f"{name} is nested too deeply", name) from None
+        except ValueError:
             return {}
+    if is_deep(value):
+        raise record.wrong(f"{name} is nested too deeply", name)
     return {str(key): item for key, item in value.items()} if is_mapping(value) else {}

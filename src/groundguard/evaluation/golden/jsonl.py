@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from groundguard.evaluation.golden.files import read_text
-from groundguard.evaluation.golden.located import Record, kind, wrong
+from groundguard.evaluation.golden.located import Record, is_deep, kind, wrong
 from groundguard.fields import is_mapping
 
 _BLANK = " \t\r\n"
@@ -71,6 +71,8 @@ def _parsed(path: Path, line: int, text: str) -> Any:
 def _record(path: Path, line: int, value: object) -> Record:
     if not is_mapping(value):
         raise wrong(path, line, f"not a JSON object but {kind(value)}")
+    if is_deep(value):
+        raise wrong(path, line, "nested too deeply")
     return Record(str(path), line, value)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from groundguard.errors import InputError
+from groundguard.fields import is_list, is_mapping
+
+DEEPEST = 50
+"""How deep a record may nest; nothing that a golden set holds comes near."""
 
 _KINDS = {"dict": "a mapping", "list": "a list", "str": "a string", "bool": "true or false", "NoneType": "null"}
 
@@ -35,6 +39,20 @@ class Record:
 def wrong(file: object, line: int, what: str) -> InputError:
     """The error that says what is wrong on a line of a file."""
     return InputError(f"{file}, line {line}: {what}")
+
+
+def is_deep(value: object, most: int = DEEPEST) -> bool:
+    """Whether lists and mappings nest deeper than so; by levels, since Python's own recursion has an end."""
+    level = [value]
+    for _ in range(most):
+        level = [inner for each in level for inner in _inside(each)]
+    return any(is_mapping(each) or is_list(each) for each in level)
+
+
+def _inside(value: object) -> Iterable[object]:
+    if is_mapping(value):
+        return value.values()
+    return value if is_list(value) else ()
 
 
 def kind(value: object) -> str:

@@ -125,7 +125,7 @@ def _read(path: str | os.PathLike[str]) -> Lock | None:
 
 
 def _check_format(data: Any) -> None:
-    if data["format"] != FORMAT or not isinstance(data["name"], str):
+    if data["format"] != FORMAT or type(data["format"]) is not int or not isinstance(data["name"], str):
         raise ValueError("another format")
 
 

@@ -6,19 +6,22 @@ which is no ground truth.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from groundguard.evaluation.golden.foreign import Reader, column, optional, question
 from groundguard.evaluation.golden.items import GoldenItem, Origin
 from groundguard.evaluation.golden.located import Record
-from groundguard.evaluation.golden.tables import texts
+from groundguard.evaluation.golden.tables import literal, texts
 from groundguard.fields import is_list, is_mapping
 from groundguard.records import Chunk, Turn
+from groundguard.text import is_blank
 
 _QUESTION = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
 _GENERATED = ("synthesizer_name", "evolution_type")
 _ABOUT = (*_GENERATED, "persona_name", "query_style", "query_length")
+_CONVERSATION = re.compile(r"\s*\[\s*\{")
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
@@ -41,19 +44,32 @@ def _item(record: Record, _: str) -> GoldenItem:
 
 def _asked(record: Record) -> tuple[str, tuple[Turn, ...]]:
     """The question, and what was said before it: the last message of a person, in a conversation."""
-    messages = record.values.get("user_input")
+    messages = _messages(record)
     if not is_list(messages):
         return question(record, _QUESTION), ()
     turns = [_turn(record, message) for message in messages]
     last = max((at for at, turn in enumerate(turns) if turn.role == "user"), default=None)
     if last is None:
         raise record.wrong("user_input is a conversation in which no person asks anything", "user_input")
+    if is_blank(turns[last].content):
+        raise record.wrong("user_input is a conversation whose last question is blank", "user_input")
     return turns[last].content, tuple(turns[:last])
+
+
+def _messages(record: Record) -> Any:
+    """What stands under `user_input`; a printed list of messages as the list that it is."""
+    said = record.values.get("user_input")
+    if not isinstance(said, str) or not _CONVERSATION.match(said):
+        return said
+    found = literal(said.strip())
+    if not is_list(found):
+        raise record.wrong("user_input is a printed conversation that can't be read: write it as JSON", "user_input")
+    return found
 
 
 def _turn(record: Record, message: Any) -> Turn:
     role, content = (message.get(key) if is_mapping(message) else None for key in ("type", "content"))
-    if not isinstance(role, str) or not isinstance(content, str):
+    if not isinstance(role, str) or is_blank(role) or not isinstance(content, str):
         raise record.wrong("user_input must hold messages with type and content", "user_input")
     return Turn(_ROLES.get(role, role), content)
 
@@ -69,6 +85,8 @@ def _answer(record: Record) -> str | None:
 def _ids(record: Record) -> list[str]:
     """Ids of reference chunks, which ragas lets be numbers."""
     value = record.values.get("reference_context_ids")
+    if isinstance(value, str) and is_list(found := literal(value)) and all(isinstance(item, int) for item in found):
+        value = found
     if is_list(value):
         value = [str(item) if isinstance(item, int) else item for item in value]
     return texts(record, value, "reference_context_ids")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ E = TypeVar("E", bound=StrEnum)
 HEADER = ("name", "version", "description")
 ITEM = tuple(GoldenItem.__dataclass_fields__)
 CHUNK = ("text", "id", "source", "score", "metadata")
-_A_DATE = len("2026-01-31")
+_A_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_header(record: Record) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def _date(record: Record, key: str) -> str | None:
 def as_date(text: str) -> dt.date | None:
     """The date that a text such as `2026-01-31` names."""
     try:
-        return dt.date.fromisoformat(text) if len(text) == _A_DATE and text.isascii() else None
+        return dt.date.fromisoformat(text) if _A_DATE.fullmatch(text) else None
     except ValueError:
         return None
 

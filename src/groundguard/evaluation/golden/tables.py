@@ -6,9 +6,11 @@ import ast
 import csv
 import io
 import json
+import re
 import tokenize
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,16 @@ from groundguard.evaluation.golden.files import read_text
 from groundguard.evaluation.golden.jsonl import records_of_lines, records_of_list
 from groundguard.evaluation.golden.located import Record, wrong
 from groundguard.fields import is_list
+from groundguard.text import is_blank
 
 _LARGEST_CELL = 1 << 30
+_MISSING = frozenset({"nan", "NaN"})
+_LIKE_A_LIST = re.compile(r"\[\s*(?:['\"\[]|array\()|array\(")
 _FORMS = {".csv": "csv", ".jsonl": "lines", ".ndjson": "lines", ".json": "list"}
 
 
 def rows(path: Path) -> Iterator[Record]:
-    """The rows of a file, by its ending.
+    """The rows of a file, by its ending. A value that pandas writes for a missing one, `nan`, is missing.
 
     Raises:
         InputError: if it ends in something else, or a row can't be read.
@@ -31,13 +36,12 @@ def rows(path: Path) -> Iterator[Record]:
     form = _FORMS.get(path.suffix.lower())
     if form is None:
         raise InputError(f"{path}: what is imported ends in {', '.join(_FORMS)}")
-    if form == "csv":
-        return _rows_of_csv(path)
-    return records_of_lines(path) if form == "lines" else records_of_list(path)
+    read = {"csv": _rows_of_csv, "lines": records_of_lines, "list": records_of_list}[form]
+    return map(_without_missing, read(path))
 
 
 def texts(record: Record, value: object, key: str, delimiter: str | None = None) -> list[str]:
-    r"""The strings of a list, however the file writes it.
+    r"""The strings of a list, however the file writes it; blank ones and missing ones are left out.
 
     Args:
         record: The row, for errors.
@@ -45,16 +49,46 @@ def texts(record: Record, value: object, key: str, delimiter: str | None = None)
             strings with a delimiter between them.
         key: The column, for errors.
         delimiter: What stands between the strings; None if the whole is one.
+
+    Raises:
+        InputError: if it holds something else, or is a printed list that can't be read.
     """
-    if value is None or value == "":
+    if value is None:
         return []
     if is_list(value):
-        return [_string(record, item, key) for item in value if item is not None]
-    text = _string(record, value, key)
-    listed = _printed(text)
+        found = [_string(record, item, key) for item in value if item is not None]
+    else:
+        found = _parts(record, _string(record, value, key), key, delimiter)
+    return [text for text in found if not is_blank(text) and text not in _MISSING]
+
+
+def literal(text: str) -> Any:
+    """The value of a text that is JSON, or a Python literal; None if it is neither."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _without_missing(record: Record) -> Record:
+    values = {
+        key: None if isinstance(value, str) and value.strip() in _MISSING else value
+        for key, value in record.values.items()
+    }
+    return replace(record, values=values)
+
+
+def _parts(record: Record, text: str, key: str, delimiter: str | None) -> list[str]:
+    """The strings in a cell: of a printed list, between delimiters, or the whole."""
+    listed, shown = _printed(text), text.strip()
     if listed is not None:
         return listed
-    return [text] if delimiter is None else [part for part in text.split(delimiter) if part]
+    bracketed = delimiter is None and shown.startswith("[") and shown.endswith("]")
+    if bracketed or _LIKE_A_LIST.match(shown):
+        raise record.wrong(f"{key} holds a printed list that can't be read: write it as a JSON list of strings", key)
+    return [text] if delimiter is None else text.split(delimiter)
 
 
 def _string(record: Record, value: object, key: str) -> str:
@@ -65,27 +99,30 @@ def _string(record: Record, value: object, key: str) -> str:
 
 def _printed(text: str) -> list[str] | None:
     """The strings of a printed list; None if the text is none."""
-    if not (text.startswith("[") and text.rstrip().endswith("]")):
+    text = text.strip()
+    if not (text.startswith("[") and text.endswith("]")):
         return None
     try:
-        value = json.loads(text)
-        return value if is_list(value) and all(isinstance(item, str) for item in value) else None
+        value = [item for item in json.loads(text) if item is not None]
     except (ValueError, RecursionError):
         return _python_strings(text)
+    return value if all(isinstance(item, str) for item in value) else None
 
 
 def _python_strings(text: str) -> list[str] | None:
     """The string literals between brackets: one by one, since Python joins those that no comma parts."""
-    found = list[str]()
+    found, brackets = list[str](), 0
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.STRING and token.string.startswith(("'", '"')):
                 found.append(str(ast.literal_eval(token.string)))
-            elif token.string not in {"[", "]", ","} and token.string.strip():
+            elif token.string in {"[", "]"}:
+                brackets += 1
+            elif token.string != "," and token.string.strip():
                 return None
     except (tokenize.TokenError, SyntaxError, ValueError):
         return None
-    return found
+    return found if brackets == len("[]") else None
 
 
 def _rows_of_csv(path: Path) -> Iterator[Record]:

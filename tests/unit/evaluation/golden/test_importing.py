@@ -112,6 +112,8 @@ def test_a_conversation_of_ragas_asks_its_last_question(tmp_path):
         ([], "no person asks anything"),
         ([{"type": "human"}], "messages with type and content"),
         (["x"], "messages with type and content"),
+        ([{"type": " ", "content": "x"}], "messages with type and content"),
+        ([{"type": "human", "content": " "}], "last question is blank"),
     ],
 )
 def test_a_conversation_without_a_question_is_refused(tmp_path, messages, what):
@@ -188,19 +190,107 @@ def test_a_conversational_golden_is_refused(tmp_path):
         ('["a", "b"]', ["a", "b"]),
         ("[]", []),
         ("", []),
-        ("[not a list]", ["[not a list]"]),
-        ("[1, 2]", ["[1, 2]"]),
-        ("['a', f'{b}']", ["['a', f'{b}']"]),
-        ("['a', __import__('os')]", ["['a', __import__('os')]"]),
-        ("['a]", ["['a]"]),
-        ("['''a]", ["['''a]"]),
-        (r"['\N{no such name}']", [r"['\N{no such name}']"]),
+        (" ['a']\n", ["a"]),
+        ("['', 'x', ' ', 'nan']", ["x"]),
+        ('["", "x", null]', ["x"]),
+        ("nan", []),
+        ("NaN", []),
+        (" ", []),
+        ("[1] is a footnote", ["[1] is a footnote"]),
         ("plain text", ["plain text"]),
     ],
 )
 def test_a_list_in_a_cell(tmp_path, cell, texts):
     item = only(tmp_path, {"user_input": "q", "reference_contexts": cell}, name="in.csv")
     assert [chunk.text for chunk in item.chunks] == texts
+
+
+UNREADABLE = {
+    "shortened by numpy": "['a' 'b' ... 'z']",
+    "an array": "array(['a', 'b'], dtype=object)",
+    "arrays": "[array(['a'])]",
+    "nested": "[['a'], ['b']]",
+    "nested deep": "[" * 5000 + "'a'" + "]" * 5000,
+    "two lists": "['a'] ['b']",
+    "a formatted string": "['a', f'{b}']",
+    "a call": "['a', __import__('os')]",
+    "open": "['a]",
+    "open at length": "['''a]",
+    "cut off": "['a', 'b",
+    "no such character": r"['\N{no such name}']",
+}
+
+
+@pytest.mark.parametrize("column", ["reference_contexts", "context"])
+@pytest.mark.parametrize("cell", [pytest.param(cell, id=name) for name, cell in UNREADABLE.items()])
+def test_a_printed_list_that_can_not_be_read_is_no_chunk(tmp_path, cell, column):
+    asked = "user_input" if column == "reference_contexts" else "input"
+    with pytest.raises(InputError, match=rf"in\.csv, line 2: {column} holds a printed list that can't be read"):
+        only(tmp_path, {asked: "q", column: cell}, name="in.csv")
+
+
+@pytest.mark.parametrize("cell", ["[not a list]", "[1, 2]"])
+def test_brackets_that_hold_no_strings_are_text_only_where_a_cell_is_no_list(tmp_path, cell):
+    with pytest.raises(InputError, match="line 2: reference_contexts holds a printed list that can't be read"):
+        only(tmp_path, {"user_input": "q", "reference_contexts": cell}, name="in.csv")
+    assert only(tmp_path, {"input": "q", "context": cell}, name="in.csv").chunks == (Chunk(cell),)
+
+
+def test_strings_between_delimiters_may_begin_and_end_with_brackets(tmp_path):
+    item = only(tmp_path, {"input": "q", "context": "[1] One.|| |Two. [2]"}, name="in.csv")
+    assert [chunk.text for chunk in item.chunks] == ["[1] One.", "Two. [2]"]
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
+def test_nan_is_a_missing_value(tmp_path, name):
+    row = {"user_input": "q", "reference": "nan", "reference_contexts": "nan", "synthesizer_name": "NaN"}
+    item = only(tmp_path, row, name=name)
+    assert (item.answer, item.chunks, item.origin, item.metadata) == (None, (), Origin.HUMAN, {})
+    with pytest.raises(InputError, match="user_input is missing"):
+        only(tmp_path, {**row, "user_input": "nan"}, name=name)
+
+
+def test_blank_strings_in_a_list_are_left_out_and_the_set_can_be_read(tmp_path):
+    golden = imported(tmp_path, {"input": "q", "context": ["", " ", "\u200b", "nan", "x"]}).golden
+    assert golden.items[0].chunks == (Chunk("x"),)
+    dump(golden, tmp_path / "out.jsonl")
+    assert load(tmp_path / "out.jsonl") == golden
+
+
+@pytest.mark.parametrize("printed", [repr, json.dumps], ids=["python", "json"])
+def test_a_conversation_in_a_cell(tmp_path, printed):
+    said = [{"content": "Hello", "type": "human"}, {"content": "Hi", "type": "ai"}, {"content": "q", "type": "human"}]
+    item = only(tmp_path, {"user_input": printed(said), "reference": "Yes."}, name="in.csv")
+    assert (item.question, item.history) == ("q", (Turn("user", "Hello"), Turn("assistant", "Hi")))
+
+
+@pytest.mark.parametrize(
+    "cell", ["[{'content': 'q'", "[{'content': 'q', 'type': 'human'}\n {'content': 'a'}]", "[{1, 2}"]
+)
+def test_a_conversation_in_a_cell_that_can_not_be_read_is_no_question(tmp_path, cell):
+    with pytest.raises(InputError, match="line 2: user_input is a printed conversation that can't be read"):
+        only(tmp_path, {"user_input": cell}, name="in.csv")
+
+
+def test_ids_that_are_numbers_in_a_cell(tmp_path):
+    cells = {"[7, 8]": ("7", "8"), "['7', 'b']": ("7", "b"), "a": ("a",)}
+    for cell, ids in cells.items():
+        assert only(tmp_path, {"user_input": "q", "reference_context_ids": cell}, name="in.csv").chunk_ids == ids
+
+
+@pytest.mark.parametrize("deep", [60, 600, 900])
+def test_metadata_that_nests_too_deeply_is_refused(tmp_path, deep):
+    nested = '{"a": ' * deep + "1" + "}" * deep
+    for name, more in [("a.jsonl", nested), ("b.jsonl", json.dumps(nested))]:
+        file = tmp_path / name
+        file.write_text('{"input": "q", "additional_metadata": ' + more + "}\n")
+        with pytest.raises(InputError, match=rf"{name}, line 1: .*nested too deeply"):
+            import_file(file, name="set")
+
+
+def test_metadata_as_a_string_that_no_parser_reads_is_refused(tmp_path):
+    with pytest.raises(InputError, match="line 1: additional_metadata is nested too deeply"):
+        only(tmp_path, {"input": "q", "additional_metadata": "[" * 100_000})
 
 
 def test_ids_are_of_the_question_and_each_its_own(tmp_path):

@@ -98,6 +98,7 @@ def test_the_lock_of_another_set_is_not_taken_for_this_ones(file):
         '{"format": 1, "name": "shop", "versions": {}, "latest": {"i0": "x"}}',
         '{"format": 1, "name": "shop", "versions": ["1"], "latest": {"i0": "x"}}',
         "[" * 100_000,
+        '{"format": true, "name": "shop", "versions": {"1": "x"}, "latest": {"i0": "x"}}',
     ],
 )
 def test_a_lock_that_is_none_is_never_taken_for_one(file, text):

@@ -149,6 +149,31 @@ def test_a_judge_that_fails_is_unhealthy_and_nothing_is_kept(calibrated, tmp_pat
     assert not (tmp_path / "kept").exists()
 
 
+def test_a_judge_of_ones_own_is_calibrated_as_eval_names_it(calibrated, tmp_path, monkeypatch):
+    (tmp_path / "own_judge.py").write_text("from groundguard.judges import Lexical\n\njudge = Lexical()\nnone = 7\n")
+    monkeypatch.chdir(tmp_path)
+    assert calibrated("--judge", "own_judge:judge").exit_code == 0
+    assert calibration_of(Lexical(), tmp_path / "kept").n == 12
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        (("own_judge_2:none",), "judge"),
+        (("own_judge_2:nothing",), "nothing"),
+        (("no_such_module:judge",), "no_such_module"),
+        (("own_judge_2:judge", "--constrained"), "--constrained is for a judge by name"),
+        (("gpt",), "--judge is 'lexical'"),
+    ],
+)
+def test_what_is_no_judge_is_refused(calibrated, tmp_path, monkeypatch, args, what):
+    (tmp_path / "own_judge_2.py").write_text("from groundguard.judges import Lexical\n\njudge = Lexical()\nnone = 7\n")
+    monkeypatch.chdir(tmp_path)
+    result = calibrated("--judge", *args)
+    assert result.exit_code == 2
+    assert what in result.stderr
+
+
 def test_help_teaches_by_example():
     assert (
         "groundguard calibrate labels.jsonl --judge openai:NAME --observed 183/200"

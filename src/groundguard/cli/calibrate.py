@@ -13,8 +13,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from groundguard.cli.calibration import show, show_corrected
+from groundguard.cli.eval_setup import named_or_own
 from groundguard.cli.exits import FINE, JUDGE_FAILED, NOT_ANSWERED, CommandError, friendly, tell
-from groundguard.cli.options import Constrained, JudgeName, Timeout, judge_named, judged_by
+from groundguard.cli.options import Constrained, Timeout, judged_by
 from groundguard.cli.show import err, print_json
 from groundguard.evaluation.calibration.calibrate import TARGET, calibrate
 from groundguard.evaluation.calibration.kept import FOLDER, save
@@ -42,7 +43,15 @@ def calibrate_judge(
         ),
     ],
     *,
-    judge: JudgeName = "lexical",
+    judge: Annotated[
+        str,
+        typer.Option(
+            "--judge",
+            metavar="JUDGE",
+            help="Whom to calibrate, as eval names it: 'lexical', 'openai:NAME', 'claims:openai:NAME', or a judge of"
+            " your own as module:object.",
+        ),
+    ] = "lexical",
     constrained: Constrained = None,
     timeout: Timeout = 30.0,
     concurrency: Annotated[
@@ -89,7 +98,7 @@ def calibrate_judge(
     with friendly():
         if need_kappa is not None and not -1 <= need_kappa <= 1:
             raise CommandError(f"--need-kappa is a number from -1 to 1, such as 0.6; got {need_kappa}")
-        asked = judge_named(judge, constrained=constrained)
+        asked = named_or_own(judge, constrained=constrained)
         rate = _rate(observed)
         rows = _read(labels, human_only=human_only)
         with _progress(len(rows)) as counted:

@@ -37,7 +37,7 @@ def parts(
         InputError: if something that is named is not there.
         UsageError: if it is not what it should be.
     """
-    found = _judge(judge or "lexical", constrained)
+    found = named_or_own(judge or "lexical", constrained=constrained)
     system = targeted(target, Guard(found, timeout=timeout), question=question, chunks=chunks, answer=answer)
     if panel is not None:
         thing: Any = resolve(panel)
@@ -51,8 +51,14 @@ def parts(
     return system, usual_panel(model, found, constrained=constrained, timeout=timeout)
 
 
-def _judge(name: str, constrained: bool | None) -> Judge:  # noqa: FBT001  # as it stands on the command line
-    """The judge by its name, or the object that `module:object` names."""
+def named_or_own(name: str, *, constrained: bool | None) -> Judge:
+    """The judge by its name, or the object that `module:object` names.
+
+    Raises:
+        CommandError: if it names none.
+        InputError: if something that is named is not there.
+        UsageError: if it is no judge, or the environment lacks what it needs.
+    """
     if name == "lexical" or name.startswith(("openai:", CLAIMS)) or ":" not in name:
         return judge_named(name, constrained=constrained)
     if constrained is not None:

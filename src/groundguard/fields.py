@@ -74,6 +74,14 @@ def _as_float(value: Real) -> float:
         return math.inf
 
 
+def count(record: object, *names: str) -> None:
+    """Raise `ValueError` where one of the named fields counts below 0; None counts nothing."""
+    for name in names:
+        value = getattr(record, name)
+        if value is not None and value < 0:
+            raise ValueError(f"{type(record).__name__}.{name} is a count, and never below 0")
+
+
 def choose(record: object, kind: type[StrEnum], name: str) -> None:
     """Make a member of `kind` of the named field; raises `ValueError` unless it is one, or its value."""
     value = getattr(record, name)

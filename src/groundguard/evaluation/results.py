@@ -12,6 +12,7 @@ from groundguard.fields import (
     built,
     choose,
     collect,
+    count,
     entries,
     expect,
     freeze,
@@ -114,6 +115,7 @@ class ItemResult:
     def __post_init__(self) -> None:
         expect(self, str, "id", "question")
         expect(self, int, "repeat")
+        count(self, "repeat")
         expect(self, str | None, "error", "reference")
         collect(self, Score, "scores")
         collect(self, str, "tags", "chunk_ids")
@@ -189,6 +191,7 @@ class Figure:
     def __post_init__(self) -> None:
         expect(self, str, "metric")
         expect(self, int, "n", "unscored")
+        count(self, "n", "unscored")
         expect(self, Interval | None, "interval")
         measure(self, "value", "flip_rate", least=0, most=1)
         measure(self, "spread", least=0)
@@ -227,6 +230,7 @@ class Pins:
         expect(self, str, "dataset", "version", "content_hash", "library")
         expect(self, str | None, "pipeline", "model")
         expect(self, int, "seed", "repeats")
+        count(self, "repeats")
         collect(self, str, "judge_models")
         object.__setattr__(self, "judges", freeze(self.judges))
 
@@ -264,8 +268,9 @@ class Run:
         expect(self, Pins, "pins")
         collect(self, ItemResult, "results")
         expect(self, int, "expected", "calls", "silent")
-        expect(self, str, "started")
         expect(self, int | None, "input_tokens", "output_tokens")
+        count(self, "expected", "calls", "silent", "input_tokens", "output_tokens")
+        expect(self, str, "started")
         expect(self, str | None, "stopped")
         measure(self, "cost", least=0)
 

@@ -8,7 +8,8 @@ import pytest
 
 from groundguard import Decision, Guard, Verdict
 from groundguard.errors import InputError
-from groundguard.evaluation import ItemResult, Pins, Run, Score
+from groundguard.evaluation import Figure, ItemResult, Pins, Run, Score
+from groundguard.evaluation.calibration.record import Rate, Row
 from groundguard.evaluation.golden.items import Split
 from groundguard.policy import Prune, Return
 from groundguard.records import Claim
@@ -69,3 +70,25 @@ def test_a_score_has_a_value_or_a_reason():
         Score("m", None)
     with pytest.raises(ValueError, match="a value, or a reason"):
         Score("m", 1.0, "no reference")
+
+
+COUNTS = {
+    "the n of a figure": lambda: Figure("m", 1.0, -1),
+    "the unscored of a figure": lambda: Figure("m", 1.0, 1, unscored=-1),
+    "a repeat": lambda: ItemResult("a", -1, "q"),
+    "repeats": lambda: Pins("d", "1", "h", repeats=-1),
+    "what is expected": lambda: Run(Pins("d", "1", "h"), (), -1, ""),
+    "calls": lambda: Run(Pins("d", "1", "h"), (), 1, "", calls=-1),
+    "silent results": lambda: Run(Pins("d", "1", "h"), (), 1, "", silent=-1),
+    "tokens in": lambda: Run(Pins("d", "1", "h"), (), 1, "", input_tokens=-1),
+    "tokens out": lambda: Run(Pins("d", "1", "h"), (), 1, "", output_tokens=-1),
+    "a row of the confusion": lambda: Row(passed=-1),
+    "the n of a rate": lambda: Rate(None, None, -1),
+}
+
+
+@pytest.mark.parametrize("make", [pytest.param(make, id=name) for name, make in COUNTS.items()])
+def test_nothing_counts_below_0(make):
+    with pytest.raises(ValueError, match="is a count, and never below 0"):
+        make()
+    assert (Figure("m", None, 0).n, Rate(None, None, 0).n) == (0, 0)

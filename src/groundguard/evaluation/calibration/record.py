@@ -9,7 +9,7 @@ from typing import Any
 from groundguard.evaluation.results import Interval
 from groundguard.evaluation.statistics.agreement import Table
 from groundguard.evaluation.statistics.prevalence import Corrected, rogan_gladen
-from groundguard.fields import built, collect, entries, expect, listed, measure, plain_fields, reading
+from groundguard.fields import built, collect, count, entries, expect, listed, measure, plain_fields, reading
 from groundguard.judges import Judge
 
 ENOUGH = 50
@@ -34,6 +34,7 @@ class Rate:
         measure(self, "value", least=-1, most=1)
         expect(self, Interval | None, "interval")
         expect(self, int, "n")
+        count(self, "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Row:
 
     def __post_init__(self) -> None:
         expect(self, int, "passed", "stopped", "unknown")
+        count(self, "passed", "stopped", "unknown")
 
     @property
     def n(self) -> int:

@@ -64,3 +64,17 @@ def test_a_run_that_is_not_there(tmp_path):
 def test_one_run_counts_once(runs):
     result = invoke("ratchet", runs[0], runs[0], runs[0], "--gate", "faithfulness=0.7")
     assert (result.exit_code, "more than once" in result.stderr) == (2, True)
+
+
+def test_a_copy_of_a_run_is_the_same_run(runs, tmp_path):
+    data = json.loads(runs[0].read_text())
+    copy, indented = tmp_path / "copy.json", tmp_path / "indented.json"
+    copy.write_bytes(runs[0].read_bytes())
+    indented.write_text(json.dumps(data, indent=2))
+    for other in (copy, indented):
+        result = invoke("ratchet", runs[0], other, runs[1], "--gate", "faithfulness=0.7")
+        assert (result.exit_code, "more than once" in result.stderr) == (2, True)
+
+
+def test_runs_that_come_out_alike_are_runs_of_their_own(runs):
+    assert "propose" in invoke("ratchet", *runs[:3], "--gate", "faithfulness=0.7").stdout

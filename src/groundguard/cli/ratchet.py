@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,7 @@ from groundguard.cli.show import out, paragraph, print_json
 from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.gates.options import parsed, read
 from groundguard.evaluation.gates.ratchet import RECENT, STEP, Proposal, propose
+from groundguard.evaluation.results import Run
 from groundguard.evaluation.runner.files import read_run
 
 
@@ -41,15 +43,23 @@ def ratchet(
     """
     with friendly():
         asked = _gates(gate, gates)
-        if len({path.resolve() for path in runs}) < len(runs):
-            raise CommandError("one run is given more than once: each counts once")
         measured = sorted(map(read_run, runs), key=lambda run: run.started)
+        if len(set(map(_identity, measured))) < len(measured):
+            raise CommandError("one run is given more than once, be it as a copy: each counts once")
         proposals = [propose(each, measured, step=step, recent=recent) for each in asked]
         if as_json:
             print_json({"proposals": [proposal.to_dict() for proposal in proposals]})
         else:
             for proposal in proposals:
                 _show(proposal)
+
+
+def _identity(run: Run) -> bytes:
+    """What a run holds, when it began included: a copy of its file holds the same, whatever it is called."""
+    digest = hashlib.sha256()
+    for line in run.lines():
+        digest.update(line.encode("ascii"))
+    return digest.digest()
 
 
 def _gates(flags: list[str] | None, file: Path | None) -> tuple[Gate, ...]:

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
+from groundguard.evaluation.golden.items import Want
 from groundguard.evaluation.noise import flip_rate, spread
+from groundguard.evaluation.panel.base import ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL
 from groundguard.evaluation.results import Figure, ItemResult, Run, Score
 from groundguard.evaluation.statistics import intervals
 
@@ -16,6 +18,9 @@ PIPELINE_FAILED = "pipeline failed"
 
 NOT_SCORED = "not scored"
 """Why an item is unscored that has no score under a metric of the run."""
+
+NOT_OF_REFUSALS = frozenset({ANSWER_RELEVANCY, CONTEXT_PRECISION, CONTEXT_RECALL})
+"""Metrics that by their definition have nothing to say about an item that wants a refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def figures(run: Run, *, level: float = intervals.LEVEL) -> tuple[Figure, ...]:
 
     An item counts once, by the mean over its repeats; where one of its repeats could not be scored it is unscored: half
     a measurement is none. Items that the metric doesn't apply to are left out. An item whose pipeline failed is
-    unscored under every metric.
+    unscored under every metric that applies to it.
 
     Args:
         run: The run; partial ones too.
@@ -102,11 +107,15 @@ def _of_metric(metric: str, rows: Iterable[ItemResult]) -> dict[str, Measured]:
 
 
 def score_of(row: ItemResult, metric: str) -> Score:
-    """What a metric says about a result; an unscored score where the result has none."""
+    """What a metric says about a result; where it has no score, it is unscored, or the metric doesn't apply to it."""
     for score in row.scores:
         if score.metric == metric:
             return score
-    return Score(metric, None, NOT_SCORED if row.error is None else PIPELINE_FAILED)
+    if row.error is None:
+        return Score(metric, None, NOT_SCORED)
+    if row.want is Want.REFUSAL and metric in NOT_OF_REFUSALS:
+        return Score(metric, None, applies=False)
+    return Score(metric, None, PIPELINE_FAILED)
 
 
 def _applies(items: Mapping[str, Measured]) -> bool:

@@ -89,7 +89,8 @@ class ItemResult:
         repeat: Which repeat, from 0.
         question: The question.
         response: The labelled response; None where the pipeline failed.
-        error: Class name of the pipeline's exception, where it failed; such an item is unscored under every metric.
+        error: Class name of the pipeline's exception, where it failed; such an item is unscored under every metric
+            that applies to it.
         scores: One a metric.
         refused: Whether the answer declined to answer; None where nobody asked.
         want: What the item wants.

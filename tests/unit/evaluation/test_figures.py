@@ -3,6 +3,7 @@
 import pytest
 
 from groundguard.evaluation.figures import figures, figures_of
+from groundguard.evaluation.golden.items import Want
 from groundguard.evaluation.results import Pins
 from groundguard.evaluation.statistics import intervals
 from groundguard.records import Decision, Verdict
@@ -53,6 +54,27 @@ def test_an_item_whose_pipeline_failed_is_unscored_under_every_metric():
     assert list(by_name) == ["faithfulness", "context_recall"]
     assert by_name["faithfulness"].reasons == {"not scored": 1, "pipeline failed": 1}
     assert by_name["context_recall"].reasons == {"not scored": 1, "pipeline failed": 1}
+
+
+@pytest.mark.parametrize(
+    ("metric", "unscored"),
+    [
+        ("faithfulness", 2),
+        ("refusal", 2),
+        ("my_own", 2),
+        ("answer_relevancy", 1),
+        ("context_precision", 1),
+        ("context_recall", 1),
+    ],
+)
+def test_a_refusal_whose_pipeline_failed_is_left_out_where_the_metric_says_nothing_about_refusals(metric, unscored):
+    results = (
+        row("a", 1.0, metric=metric),
+        row("b", ValueError()),
+        row("c", ValueError(), want=Want.REFUSAL),
+    )
+    (figure,) = figures_of(results)
+    assert (figure.n, figure.unscored) == (1, unscored)
 
 
 def test_no_results_have_no_figures():

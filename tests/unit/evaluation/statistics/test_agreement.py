@@ -1,11 +1,12 @@
 """Agreement with labels, ranks, corrected rates and how many it takes; against published examples."""
 
+import math
 import random
 
 import pytest
 
 from groundguard.errors import UsageError
-from groundguard.evaluation.statistics import agreement, prevalence, rank, samples
+from groundguard.evaluation.statistics import agreement, intervals, prevalence, rank, samples
 from groundguard.evaluation.statistics.agreement import Table
 
 SURE, RUBBER_STAMP, ONE_KIND = Table(45, 5, 4, 46), Table(9, 0, 1, 0), Table(10, 0, 0, 0)
@@ -130,6 +131,21 @@ def test_how_many_labels_it_takes():
     assert samples.to_bound(0.05, 0.05) is None
     assert samples.to_bound(0.0999999, 0.1) is None
     assert samples.to_width(0.5, 0.05) == 381
+
+
+@pytest.mark.parametrize("rate", [0, 0.01, 0.05, 1 / 7, 0.2, 1 / 3])
+@pytest.mark.parametrize("below", [0.1, 0.25, 0.4, 0.9])
+def test_it_takes_no_label_more(rate, below):
+    found = samples.to_bound(rate, below)
+    fits = (n for n in range(1, 700) if intervals.upper_bound(math.ceil(round(rate * n, 9)), n) <= below)
+    assert found == (next(fits, None) if rate < below else None)
+
+
+def test_many_labels_near_the_mark():
+    assert samples.to_bound(0.05, 0.1) == 116
+    assert samples.to_bound(0.099, 0.1) == 244_101
+    with pytest.raises(UsageError):
+        samples.to_bound(0.05, 0.1, level=1)
 
 
 @pytest.mark.parametrize("call", [samples.to_bound, samples.to_width])

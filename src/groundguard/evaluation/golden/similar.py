@@ -51,24 +51,28 @@ def alike(texts: Sequence[str], least: float = ALIKE) -> Iterator[tuple[int, int
     read = [words(text) for text in texts]
     shingles: list[frozenset[Shingle]] = [frozenset((*one, *pairwise(one))) for one in read]
     rarity = Counter[Shingle](shingle for each in shingles for shingle in each)
-    for one, other in _candidates(shingles, rarity, least):
+    numbers = [tuple(_numbers(one)) for one in read]
+    for one, other in _candidates(shingles, numbers, rarity, least):
         share = len(shingles[one] & shingles[other]) / len(shingles[one] | shingles[other])
-        if share >= least and read[one] != read[other] and _numbers(read[one]) == _numbers(read[other]):
+        if share >= least and read[one] != read[other]:
             yield one, other, share
 
 
 def _candidates(
-    shingles: Sequence[frozenset[Shingle]], rarity: Mapping[Shingle, int], least: float
+    shingles: Sequence[frozenset[Shingle]],
+    numbers: Sequence[tuple[str, ...]],
+    rarity: Mapping[Shingle, int],
+    least: float,
 ) -> Iterator[tuple[int, int]]:
-    """Pairs that share one of their rarest shingles; no pair that is alike is left out."""
-    holders: defaultdict[Shingle, list[int]] = defaultdict(list)
+    """Pairs that share one of their rarest shingles and all their numbers; no pair that is alike is left out."""
+    holders: defaultdict[tuple[tuple[str, ...], Shingle], list[int]] = defaultdict(list)
     for at, each in enumerate(shingles):
         ordered = sorted(each, key=lambda shingle: (rarity[shingle], repr(shingle)))
         rarest = ordered[: len(ordered) - math.ceil(least * len(ordered) - _ROUNDING) + 1]
-        found = {before for shingle in rarest for before in holders[shingle]}
+        found = {before for shingle in rarest for before in holders[numbers[at], shingle]}
         yield from ((before, at) for before in sorted(found))
         for shingle in rarest:
-            holders[shingle].append(at)
+            holders[numbers[at], shingle].append(at)
 
 
 def _numbers(read: Sequence[str]) -> list[str]:

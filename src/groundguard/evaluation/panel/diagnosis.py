@@ -35,9 +35,11 @@ class Stage(StrEnum):
     DECLINES_TOO_MUCH = "generator declines too much"
     """An answer was wanted and refused, or nothing was said, though no evidence is known to be missing."""
     DECLINES_TOO_LITTLE = "generator declines too little"
-    """A refusal was wanted, and an answer was given."""
+    """A refusal was wanted, and an answer was given, or nothing was said."""
     INVENTS = "generator invents"
     """Faithfulness is low, and the answer does not just decline: it says what its chunks don't."""
+    INVENTS_OR_DECLINES = "generator invents, or declines"
+    """Nothing that the answer says is in its chunks, and nobody could tell whether it just declines."""
     ANOTHER_QUESTION = "generator answers another question"
     """Answer relevancy is low, and the answer does not just decline."""
 
@@ -115,7 +117,9 @@ def diagnose(scores: Iterable[Score], want: Want = Want.ANSWER, bars: Mapping[st
     unknown = tuple(name for name in BARS if _is_unknown(by_metric.get(name)))
     if want is Want.REFUSAL and REFUSAL in unknown:
         low.discard(FAITHFULNESS)  # a refusal, which may be what it is, invents nothing
-    return Diagnosis(tuple(_stages(low, want)), unknown)
+    unsupported = FAITHFULNESS in low and by_metric[FAITHFULNESS].value == 0
+    declines = unsupported and REFUSAL in unknown  # "I don't know." has no support either
+    return Diagnosis(tuple(_stages(low, want, may_decline=declines)), unknown)
 
 
 def diagnose_run(results: Iterable[ItemResult], bars: Mapping[str, float] = BARS) -> RunDiagnosis:
@@ -139,7 +143,7 @@ def diagnose_run(results: Iterable[ItemResult], bars: Mapping[str, float] = BARS
     return RunDiagnosis(answers, failed, first, found, unknown)
 
 
-def _stages(low: set[str], want: Want) -> list[Stage]:
+def _stages(low: set[str], want: Want, *, may_decline: bool) -> list[Stage]:
     missing, wrongly = CONTEXT_RECALL in low, REFUSAL in low
     declined, answered = wrongly and want is Want.ANSWER, wrongly and want is Want.REFUSAL
     found = {
@@ -147,7 +151,8 @@ def _stages(low: set[str], want: Want) -> list[Stage]:
         Stage.LOUD: CONTEXT_PRECISION in low and not missing,  # without evidence, precision is low as well
         Stage.DECLINES_TOO_MUCH: declined and not missing,  # without evidence, to decline is right
         Stage.DECLINES_TOO_LITTLE: answered,
-        Stage.INVENTS: FAITHFULNESS in low and not declined,
+        Stage.INVENTS: FAITHFULNESS in low and not declined and not may_decline,
+        Stage.INVENTS_OR_DECLINES: may_decline,
         Stage.ANOTHER_QUESTION: ANSWER_RELEVANCY in low and not declined,
     }
     return [stage for stage in Stage if found[stage]]

@@ -12,8 +12,9 @@ ADVICE = {
     " before the prompt.",
     Stage.LOUD: "What was needed is there, behind other chunks: rerank, or retrieve fewer.",
     Stage.DECLINES_TOO_MUCH: "It says that it doesn't know, though no evidence is missing: look at the prompt.",
-    Stage.DECLINES_TOO_LITTLE: "It answers where the documents don't say: tell it to decline, and show it how.",
+    Stage.DECLINES_TOO_LITTLE: "It doesn't decline where the documents don't say: tell it to decline, and show it how.",
     Stage.INVENTS: "It states what its chunks don't: look at the prompt and the model, and hold answers back.",
+    Stage.INVENTS_OR_DECLINES: "Its chunks say nothing of it: give the panel a model that tells whether it declines.",
     Stage.ANOTHER_QUESTION: "It answers something else than what was asked: look at how the question reaches it.",
 }
 """What to do about each fault."""

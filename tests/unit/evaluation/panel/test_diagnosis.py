@@ -42,7 +42,14 @@ def scores(**values):
         ({"refusal": 0.0}, Want.REFUSAL, [Stage.DECLINES_TOO_LITTLE]),
         ({"refusal": 0.0, "faithfulness": 0.0}, Want.REFUSAL, [Stage.DECLINES_TOO_LITTLE, Stage.INVENTS]),
         ({"refusal": None, "faithfulness": 0.0}, Want.REFUSAL, []),
-        ({"refusal": None, "faithfulness": 0.0}, Want.ANSWER, [Stage.INVENTS]),
+        ({"refusal": None, "faithfulness": 0.0}, Want.ANSWER, [Stage.INVENTS_OR_DECLINES]),
+        ({"refusal": None, "faithfulness": 0.5}, Want.ANSWER, [Stage.INVENTS]),
+        ({"refusal": 1.0, "faithfulness": 0.0}, Want.ANSWER, [Stage.INVENTS]),
+        (
+            {"refusal": None, "faithfulness": 0.0, "context_recall": 0.0},
+            Want.ANSWER,
+            [Stage.MISSES_EVIDENCE, Stage.INVENTS_OR_DECLINES],
+        ),
         ({"faithfulness": 0.75, "answer_relevancy": 0.8, "context_precision": 0.7}, Want.ANSWER, []),
         ({"context_recall": 0.8}, Want.ANSWER, []),
     ],
@@ -55,8 +62,12 @@ def test_the_stage_by_what_the_panel_says(values, want, stages):
 
 def test_what_is_not_scored_is_left_unknown():
     found = diagnose([Score("faithfulness", 0.0), Score("refusal", None, "needs a model")])
-    assert found == Diagnosis((Stage.INVENTS,), ("answer_relevancy", "context_precision", "context_recall", "refusal"))
-    assert str(found) == ("generator invents; not known: answer_relevancy, context_precision, context_recall, refusal")
+    assert found == Diagnosis(
+        (Stage.INVENTS_OR_DECLINES,), ("answer_relevancy", "context_precision", "context_recall", "refusal")
+    )
+    assert str(found) == (
+        "generator invents, or declines; not known: answer_relevancy, context_precision, context_recall, refusal"
+    )
     assert diagnose([]).stage is None
     assert str(diagnose([])).startswith("no fault found; not known: faithfulness,")
 

@@ -89,9 +89,8 @@ class GraphReading:
     def see(self, piece: Any) -> Iterable[Any]:
         """The part as the consumer asked for it, holding nothing to be judged; a state is kept."""
         namespace, mode, data = self._told(piece)
-        if mode == "values" and not namespace:
-            paused = get(piece, "interrupts") if is_mapping(piece) else None
-            self.state = {**data, INTERRUPT: paused} if paused else data
+        if mode in {"values", "updates"} and not namespace:
+            self._keep(mode, data, get(piece, "interrupts") if is_mapping(piece) else None)
         return (Seen({}, self._form(piece, namespace, data)),) if mode in self.modes else ()
 
     def end(self) -> Iterable[Any]:
@@ -100,6 +99,14 @@ class GraphReading:
         found = find_chunks(output, Recorder(), self.output)
         fields = {"answer": find_answer(output, self.output.answer)}
         return (Seen(fields | ({"context": found.chunks} if found.observed else {}), output, shown=False),)
+
+    def _keep(self, mode: str, data: Any, paused: Any) -> None:
+        # LangGraph before 1.1 tells in a part of its own that the graph waits, which replaces no state.
+        paused = paused or (data.get(INTERRUPT) if is_mapping(data) else None)
+        if mode == "values" and not (is_mapping(data) and set(data) == {INTERRUPT}):
+            self.state = data
+        if paused:
+            self.state = {**(self.state if is_mapping(self.state) else {}), INTERRUPT: paused}
 
     def _told(self, piece: Any) -> tuple[Any, str, Any]:
         if is_mapping(piece):  # version="v2" of LangGraph's streams

@@ -131,6 +131,7 @@ def test_how_many_labels_it_takes():
     assert samples.to_bound(0.05, 0.05) is None
     assert samples.to_bound(0.0999999, 0.1) is None
     assert samples.to_width(0.5, 0.05) == 381
+    assert samples.to_width(0.5, 0.0001) is None
 
 
 @pytest.mark.parametrize("rate", [0, 0.01, 0.05, 1 / 7, 0.2, 1 / 3])

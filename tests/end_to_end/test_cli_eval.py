@@ -279,7 +279,14 @@ def test_names_from_outside_can_not_command_the_terminal(capsys):
         (["--gate", "nothing"], "has no value of its own"),
         (["--gates", "nowhere.toml"], "can't read nowhere.toml"),
         (["--max-cost", "1"], "needs both prices"),
-        (["--output", "missing/run.json"], "can't keep the run in missing/run.json.store"),
+        (["--gate", "faithfulness>0.5"], "a gate is METRIC=VALUE or METRIC>=VALUE"),
+        (
+            ["--gate", "faithfullness=0.8"],
+            "no metric of this run is called faithfullness: it measures faithfulness, answer",
+        ),
+        (["--workers", "2"], "--workers goes with --engine processes or --engine ray"),
+        (["--output", "missing/run.json"], "there is no folder missing to write run.json into"),
+        (["--store", "missing/run.store"], "there is no folder missing to write run.store into"),
         (["--target", "eval_app:missing"], "has no 'missing'"),
     ],
 )
@@ -287,6 +294,34 @@ def test_bad_input_is_one_line(options, what):
     done = evaluated("--quiet", *options)
     assert (done.exit_code, done.stdout) == (2, "")
     assert what in done.stderr
+
+
+def test_a_target_that_is_wired_wrong_leaves_nothing_to_stumble_over():
+    Path("eval_app.py").write_text(APP + "\ndef nothing(question):\n    return None\n")
+    for _ in range(2):
+        done = evaluated("--quiet", target="eval_app:nothing")
+        assert (done.exit_code, "no answer" in done.stderr) == (2, True)
+        assert list(Path(".groundguard").iterdir()) == []
+    assert evaluated("--quiet", "--output", "run.json", target="eval_app:rag").exit_code == 0
+    assert evaluated("--quiet", "--output", "run.json", target="eval_app:nothing").exit_code == 2
+    Path("kept.store").touch()
+    assert evaluated("--quiet", "--store", "kept.store", "--resume", target="eval_app:nothing").exit_code == 2
+    assert Path("kept.store").exists()
+
+
+def test_runs_of_two_targets_are_kept_apart():
+    for target in ("eval_app:rag", "eval_app:wrong"):
+        done = evaluated("--quiet", "--judge", "eval_app:down", target=target)
+        assert done.exit_code == 3
+        assert "`groundguard doctor --judge` tells why" in done.stdout
+    assert len(list(Path(".groundguard").glob("numbers-*.store"))) == 2
+
+
+def test_a_module_that_can_not_be_imported_is_bad_input():
+    Path("eval_app.py").write_text("def chain(question:\n")
+    done = evaluated("--quiet", target="eval_app:chain")
+    assert (done.exit_code, done.stdout, "Traceback" in done.stderr) == (2, "", False)
+    assert "'eval_app' can't be imported: SyntaxError" in done.stderr
 
 
 def test_an_empty_set_and_a_missing_one_are_not_green():

@@ -41,9 +41,9 @@ Have a model judge (any OpenAI-compatible server, by OPENAI_BASE_URL and OPENAI_
 
 Measure it on questions with known answers:
 
-    groundguard golden sample insurer
+    groundguard golden sample insurer && cd insurer
 
-    groundguard eval golden.jsonl --target app:chain --output run.json
+    groundguard eval golden.jsonl --target chain:good --output run.json
 
 Exit codes of ask and check: 0 answered, 1 not answered, 2 bad input or no answer, 3 the judge failed."""
 

@@ -83,7 +83,11 @@ Gates = Annotated[
 ]
 GatesFile = Annotated[
     Path | None,
-    typer.Option("--gates", metavar="FILE", help="A TOML file with a table [gates]; --gate goes before it."),
+    typer.Option(
+        "--gates",
+        metavar="FILE",
+        help="A TOML file with a table [gates] or [tool.groundguard.gates]; of two gates the higher holds.",
+    ),
 ]
 AllowNoisy = Annotated[bool, typer.Option("--allow-noisy-gate", help="Let a gate stand inside the measured noise.")]
 MaxFailures = Annotated[

@@ -141,7 +141,7 @@ def show_summary(summary: Summary) -> None:
     line(console, Text(visible(f"diagnosis: {summary.diagnosis}")))
     line(console, Text(visible(summary.calibration)))
     line(console, Text(_spent(run)))
-    for told in _smells(summary.gaps):
+    for told in _smells(summary.gaps) if summary.is_well else ():
         line(console, Text(visible(told), style="yellow"))
     for models in summary.floating.values():
         names = visible(" and ".join(models))
@@ -149,7 +149,8 @@ def show_summary(summary: Summary) -> None:
     if summary.health.failed or not summary.is_well:
         line(console, Text(str(summary.health), style="yellow" if summary.is_well else "bold red"))
     if not summary.is_well:
-        line(console, Text("the judge is unhealthy, and that says nothing about the answers", style="bold red"))
+        told = "the judge is unhealthy, and that says nothing about the answers; `groundguard doctor --judge` tells why"
+        line(console, Text(told, style="bold red"))
     for gate in summary.gates:
         line(
             console, Text(gate.outcome.value, style=_COLOURS[gate.outcome]).append(f"  {visible(gate.why)}", "default")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio  # noqa: TID251  # a command owns its loop, and an async target needs one
-from contextlib import suppress
+import json
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -45,11 +48,11 @@ from groundguard.cli.eval_options import (
 )
 from groundguard.cli.eval_setup import FACTORY, parts
 from groundguard.cli.eval_summary import Summary, judge_of, show_summary
-from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, STOPPED, friendly, tell
+from groundguard.cli.exits import BAD_INPUT, FINE, JUDGE_FAILED, STOPPED, CommandError, friendly, tell
 from groundguard.cli.options import Constrained, Timeout, note_judge
 from groundguard.cli.progress import shown_progress, tell_at_once
 from groundguard.cli.show import line, out, print_json
-from groundguard.errors import InputError
+from groundguard.errors import InputError, UsageError
 from groundguard.evaluation.gates import options as gate_options
 from groundguard.evaluation.gates.gates import Gate
 from groundguard.evaluation.golden.items import GoldenItem, GoldenSet, Split
@@ -125,6 +128,8 @@ def evaluate(  # one parameter an option
     against all of it.
     """
     with friendly():
+        if workers is not None and engine == "local":
+            raise CommandError("--workers goes with --engine processes or --engine ray")
         wanted = _gates(gate, gates)
         budget = Budget(max_calls, max_tokens, max_cost, price_in, price_out)
         items = _chosen(load(golden, locked=None), golden, split, tag)
@@ -139,19 +144,21 @@ def evaluate(  # one parameter an option
             "answer": answer,
         }
         plan = Plan(items, *parts(**named), repeats, seed, pipeline, model)
+        _check_gates(wanted, plan)
         if not quiet:
             _tell_of(plan)
         if dry_run:
             _show_estimate(estimate(plan), as_json=as_json)
             code = FINE
         else:
-            kept = _store(store, output, items)
-            if engine == "local":
-                with shown_progress(quiet=quiet) as progress:
-                    run = _here(plan, How(concurrency, budget, kept, resume, progress=progress, tell=tell_at_once))
-            else:
-                how = How(concurrency, budget, kept, resume, tell=tell_at_once)
-                run = _spread(plan, named, engine, workers, how)
+            kept = _store(store, output, plan)
+            with _unless_wired_wrong(kept):
+                if engine == "local":
+                    with shown_progress(quiet=quiet) as progress:
+                        run = _here(plan, How(concurrency, budget, kept, resume, progress=progress, tell=tell_at_once))
+                else:
+                    how = How(concurrency, budget, kept, resume, tell=tell_at_once)
+                    run = _spread(plan, named, engine, workers, how)
             summary = Summary.of(
                 run, judge_of(plan.panel), wanted, allow_noisy=allow_noisy_gate, most_failures=max_judge_failures
             )
@@ -164,6 +171,14 @@ def _gates(flags: list[str] | None, file: Path | None) -> tuple[Gate, ...]:
     named = gate_options.parsed(flags or ())
     strictest = {(gate.metric, gate.bound): gate for gate in sorted((*read, *named), key=lambda gate: gate.at)}
     return tuple(strictest.values())
+
+
+def _check_gates(gates: Iterable[Gate], plan: Plan) -> None:
+    """A gate of a metric that nobody measures is found before the run is paid for."""
+    unknown = [gate.metric for gate in gates if gate.metric not in plan.panel.names]
+    if unknown:
+        known = ", ".join(plan.panel.names)
+        raise CommandError(f"no metric of this run is called {' or '.join(unknown)}: it measures {known}")
 
 
 def _chosen(golden: GoldenSet, path: Path, split: Split | None, tags: list[str] | None) -> GoldenSet:
@@ -190,15 +205,31 @@ def _tell_of(plan: Plan) -> None:
         tell(f"note: {plan.target.name}: {len(plan.target.bad)} lines hold no answer with an id (line {shown})")
 
 
-def _store(store: Path | None, output: Path | None, golden: GoldenSet) -> Path:
-    """Where the run is kept while it goes on."""
+def _store(store: Path | None, output: Path | None, plan: Plan) -> Path:
+    """Where the run is kept while it goes on; by default each set, target and judge has a place of its own."""
+    for path in (store, output):
+        if path is not None and not path.parent.is_dir():
+            raise CommandError(f"there is no folder {path.parent} to write {path.name} into")
     if store is not None:
         return store
     if output is not None:
         return output.with_name(f"{output.name}.store")
     UNFINISHED.mkdir(exist_ok=True)
-    name = "".join(character if character.isalnum() else "-" for character in golden.name)
-    return UNFINISHED / f"{name}-{golden.content_hash[:12]}.store"
+    name = "".join(character if character.isalnum() else "-" for character in plan.golden.name)
+    identity = sha256(json.dumps(plan.identity, sort_keys=True).encode()).hexdigest()
+    return UNFINISHED / f"{name}-{identity[:12]}.store"
+
+
+@contextmanager
+def _unless_wired_wrong(kept: Path) -> Generator[None]:
+    """A run that could measure nothing leaves nothing behind that the next one would stumble over."""
+    is_new = not kept.exists()
+    try:
+        yield
+    except UsageError:
+        if is_new:
+            _remove(kept)
+        raise
 
 
 def _here(plan: Plan, how: How) -> Run:

@@ -25,7 +25,10 @@ def ratchet(
         typer.Option("--gate", metavar="GATE", help="A gate as it is now, such as faithfulness=0.7; repeat for more."),
     ] = None,
     gates: Annotated[
-        Path | None, typer.Option("--gates", metavar="FILE", help="A TOML file with a table [gates] instead.")
+        Path | None,
+        typer.Option(
+            "--gates", metavar="FILE", help="A TOML file instead, with a table [gates] or [tool.groundguard.gates]."
+        ),
     ] = None,
     step: Annotated[float, typer.Option("--step", metavar="S", help="How much higher.")] = STEP,
     recent: Annotated[

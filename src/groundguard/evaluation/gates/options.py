@@ -38,6 +38,8 @@ def parsed(flags: Iterable[str]) -> tuple[Gate, ...]:
 def _split(flag: str) -> tuple[str, Bound, float]:
     name, sign, text = flag.replace(">=", "=").partition("=")
     metric, bound = _bound(name.strip())
+    if not sign and set(name) & set("<>:"):
+        raise UsageError(f"a gate is METRIC=VALUE or METRIC>=VALUE, like faithfulness=0.8; got {flag!r}")
     if metric == "panel" and sign:
         raise UsageError("the gate panel has values of its own; name a metric to give it another: faithfulness=0.8")
     return metric, bound, _at(flag, metric, text.strip() if sign else None)

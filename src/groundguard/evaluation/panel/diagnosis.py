@@ -98,7 +98,7 @@ class RunDiagnosis:
             filter(self.found.__contains__, Stage), key=lambda each: (each is not self.stage, -self.found[each])
         )
         told = [f"{stage} in {self.found[stage]} of {self.answers} answers" for stage in stages]
-        told = told or [f"no fault found in {self.answers} answers"]
+        told = told or [f"no fault found in {self.answers} answers" if self.answers else "no answers to look at"]
         told += [f"the pipeline failed in {self.failed} more"] if self.failed else []
         unscored = ", ".join(f"{metric} in {count}" for metric, count in self.unknown.items())
         return "; ".join([*told, f"not known: {unscored}"] if unscored else told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -203,21 +204,37 @@ def resolve(spec: str) -> Any:
     """The object that `module:object` names; modules of the working folder are found too.
 
     Raises:
-        InputError: if there is no such module, or nothing of that name in it.
+        InputError: if there is no such module, it can't be imported, or holds nothing of that name.
     """
     module, colon, path = spec.partition(":")
     if not (module and colon and path):
         raise InputError(f"a target is named as module:object, such as app:chain; got {spec!r}")
     if str(Path.cwd()) not in sys.path:
         sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Any = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
-            raise
-        raise InputError(f"there is no module {module!r} here: {spec!r} names module:object") from error
+    found = _imported(module, spec)
     for part in path.split("."):
         if not hasattr(found, part):
             raise InputError(f"{module} has no {path!r}: {spec!r} names module:object")
         found = getattr(found, part)
     return found
+
+
+def _imported(module: str, spec: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except (Exception, SystemExit) as error:  # whatever a module does when it is imported
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module}.".startswith(f"{missing}."):
+            told = f"there is no module {module!r} here: {spec!r} names module:object, of this folder or installed"
+        else:
+            told = f"{module!r} can't be imported: {type(error).__name__}: {error} ({_place(error)})"
+        raise InputError(told) from error
+
+
+def _place(error: BaseException) -> str:
+    """Where an error was raised: file and line."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = [each for each in frames if not each.filename.startswith("<frozen")][-1]
+    return f"{frame.filename}, line {frame.lineno}"

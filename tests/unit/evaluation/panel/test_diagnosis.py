@@ -117,5 +117,6 @@ def test_of_two_faults_that_come_equally_often_the_earlier_is_named():
 
 def test_a_run_without_faults_and_one_without_answers():
     assert str(diagnose_run([result(0)])) == "no fault found in 1 answers"
+    assert str(diagnose_run([])) == "no answers to look at"
     assert diagnose_run([]) == RunDiagnosis(0)
     assert diagnose_run([]).stage is None

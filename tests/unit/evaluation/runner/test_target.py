@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -137,7 +139,6 @@ def test_what_says_that_it_is_guarded():
 @pytest.fixture
 def module(tmp_path, monkeypatch):
     (tmp_path / "evaluated_app.py").write_text("class Box:\n    chain = staticmethod(len)\n")
-    (tmp_path / "evaluated_bad.py").write_text("import evaluated_missing_module\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield
@@ -155,5 +156,23 @@ def test_a_name_is_resolved_from_the_working_folder():
     ]:
         with pytest.raises(InputError, match=what):
             resolve(spec)
-    with pytest.raises(ModuleNotFoundError, match="evaluated_missing_module"):
+
+
+@pytest.mark.usefixtures("module")
+@pytest.mark.parametrize(
+    ("code", "why", "line"),
+    [
+        ("import evaluated_missing_module\n", "ModuleNotFoundError: No module named 'evaluated_missing_module'", 1),
+        ("x = 1\n1 / 0\n", "ZeroDivisionError: division by zero", 2),
+        ("raise SystemExit(3)\n", "SystemExit: 3", 1),
+        ("\n\ndef chain(q:\n", "SyntaxError", 3),
+    ],
+    ids=["missing", "raises", "exits", "syntax"],
+)
+def test_a_module_that_can_not_be_imported_is_named_with_the_line(code, why, line):
+    Path("evaluated_bad.py").write_text(code)
+    importlib.invalidate_caches()
+    with pytest.raises(InputError) as raised:
         resolve("evaluated_bad:x")
+    assert f"'evaluated_bad' can't be imported: {why}" in str(raised.value)
+    assert f"evaluated_bad.py, line {line})" in str(raised.value)

@@ -110,7 +110,8 @@ class Span:
 
 def cleaned(attributes: Attributes) -> dict[str, Value]:
     """Attributes that any exporter takes: none is None, no text is longer than `values.LIMIT` or no UTF-8."""
-    return {key: attribute(value) for key, value in attributes.items() if value is not None}
+    sent = {key: attribute(value) for key, value in attributes.items() if value is not None}
+    return {key: value for key, value in sent.items() if value is not None}
 
 
 @functools.cache

@@ -15,10 +15,16 @@ LIMIT = 16_384
 _CONTROLS = {point: f"\\u{point:04x}" for point in (*range(32), 127) if chr(point) not in "\t\n\r"}
 
 
+INTEGERS = range(-(2**63), 2**63)
+"""What fits OTLP's integers: one that doesn't would cost the whole batch that it is sent in."""
+
+
 def attribute(value: Any) -> Any:
-    """A value as it is sent: a text bounded and clean, anything else as it is."""
+    """A value as it is sent: a text bounded and clean, anything else as it is; None for what can't be sent."""
     if isinstance(value, str):
         return clean(value, LIMIT)
+    if isinstance(value, int) and value not in INTEGERS:
+        return None
     return value if isinstance(value, (bool, int, float)) else tuple(clean(each, LIMIT) for each in value)
 
 

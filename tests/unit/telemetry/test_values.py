@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opentelemetry.exporter.otlp.proto.common._internal import _encode_attributes
 
 from groundguard import Chunk, Guard
+from groundguard.judges import FactCheck
+from groundguard.models import Reply
+from groundguard.records import Usage
 from groundguard.telemetry import names
 from groundguard.telemetry.capture import Content
 from groundguard.telemetry.documents import MOST_DOCUMENTS, found
 from groundguard.telemetry.otel import cleaned
 from groundguard.telemetry.values import LIMIT, as_json, clean, text
-from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedRetriever
+from groundguard.testing import ScriptedGenerator, ScriptedJudge, ScriptedModel, ScriptedRetriever
 from support.scripts import run_script
 from support.telemetry import Spans
 
@@ -33,6 +37,26 @@ def test_a_clean_text_is_short_and_utf8(value: str, limit: int) -> None:
     assert len(said) <= limit
     said.encode()
     assert not any(ord(character) < 32 and character not in "\t\n\r" for character in said)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abc"), st.integers() | st.integers(2**62, 2**64) | st.booleans() | st.floats() | texts
+    )
+)
+def test_any_attributes_can_be_encoded_for_a_collector(given_: dict[str, Any]) -> None:
+    sent = cleaned(given_)
+    assert len(_encode_attributes(sent) or ()) == len(sent)
+    kept = {key for key, value in given_.items() if not isinstance(value, int) or -(2**63) <= value < 2**63}
+    assert sent.keys() == kept
+
+
+def test_a_server_that_reports_absurd_numbers_of_tokens_costs_nobody_a_batch() -> None:
+    spans = Spans()
+    absurd = Reply("yes", "stop", usage=Usage(10**30, 7))
+    assert Guard(FactCheck(ScriptedModel(absurd))).check("Q?", answer="A", chunks="c").status == "answered"
+    chat = spans.one("chat scripted").attributes
+    assert (chat.get(names.INPUT_TOKENS), chat[names.OUTPUT_TOKENS]) == (None, 7)
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S"]), max_size=50))

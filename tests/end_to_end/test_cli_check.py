@@ -11,6 +11,7 @@ import pytest
 
 from end_to_end.chat_server import chat_server
 from end_to_end.command import COMMAND, environment, invoke, process
+from groundguard.cli.many import unbroken
 from groundguard.cli.show import out, show_label
 from groundguard.guard import Guard
 from groundguard.records import Claim, Decision, Response, Verdict
@@ -290,6 +291,23 @@ def test_an_interrupt_leaves_whole_lines_only(tmp_path):
     assert [json.loads(line)["line"] for line in whole] == list(range(1, len(whole) + 1))
     assert f"{len(whole)} checked: {len(whole)} answered" in errors.decode()
     assert b"Traceback" not in errors
+
+
+def test_an_interrupt_waits_for_the_line_that_is_being_written_and_a_second_one_does_not():
+    usual, done = signal.getsignal(signal.SIGINT), []
+
+    def write(interrupts):
+        with unbroken():
+            for _ in range(interrupts):
+                signal.raise_signal(signal.SIGINT)
+            done.append(interrupts)
+
+    for interrupts in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            write(interrupts)
+    write(0)
+    assert done == [1, 0]
+    assert signal.getsignal(signal.SIGINT) is usual
 
 
 def test_one_who_sends_a_line_and_waits_is_not_kept_waiting():

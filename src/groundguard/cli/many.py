@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 from collections import Counter
@@ -95,8 +96,9 @@ def check_file(guard: Guard, source: str, target: str, concurrency: int) -> int:
         try:
             with _progress(lines, out) as advance, closing(many(_checks(guard, lines, tally), concurrency)) as checked:
                 for line in checked:
-                    out.write(_written(line, tally) + "\n")
-                    out.flush()
+                    with unbroken():
+                        out.write(_written(line, tally) + "\n")
+                        out.flush()
                     advance(line.size)
         finally:
             if tally:
@@ -105,6 +107,25 @@ def check_file(guard: Guard, source: str, target: str, concurrency: int) -> int:
     if not tally:
         raise InputError(f"{'stdin' if source == '-' else source} has nothing to check: every line of it is blank")
     return tally.code
+
+
+@contextmanager
+def unbroken() -> Generator[None]:
+    """Let an interrupt wait, so that what is counted is written; not a second one, since a pipe may be stuck."""
+    came: list[int] = []
+
+    def handle(number: int, _: object) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    usual = signal.signal(signal.SIGINT, handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        if came:
+            raise KeyboardInterrupt
 
 
 def _checks(guard: Guard, source: BinaryIO, tally: Tally) -> Generator[Flow[Line], None, None]:

@@ -176,7 +176,9 @@ def test_a_table_asks_as_flags_do():
     assert gates == parsed(["panel", "refusal=1", "context_recall.lower=0.75"])
 
 
-@pytest.mark.parametrize("table", [[], "faithfulness", {"faithfulness": "0.8"}, {"faithfulness": 8}, {"recall": True}])
+@pytest.mark.parametrize(
+    "table", [[], "faithfulness", {"faithfulness": "0.8"}, {"faithfulness": 8}, {"recall": True}, {1: 0.8}]
+)
 def test_a_table_that_asks_for_nothing_known(table):
     with pytest.raises(InputError, match=r"x\.toml: \[gates\]"):
         from_table(table, "x.toml: [gates]")

@@ -307,6 +307,10 @@ def test_an_interrupt_waits_for_the_line_that_is_being_written_and_a_second_one_
             write(interrupts)
     write(0)
     assert done == [1, 0]
+    elsewhere = threading.Thread(target=write, args=(0,))
+    elsewhere.start()
+    elsewhere.join()
+    assert done == [1, 0, 0]
     assert signal.getsignal(signal.SIGINT) is usual
 
 

@@ -8,7 +8,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -119,13 +119,16 @@ def unbroken() -> Generator[None]:
             raise KeyboardInterrupt
         came.append(number)
 
-    usual = signal.signal(signal.SIGINT, handle)
+    usual = None
+    with suppress(ValueError):  # not the main thread: nobody can interrupt it there
+        usual = signal.signal(signal.SIGINT, handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
-        if came:
-            raise KeyboardInterrupt
+        if usual is not None:
+            signal.signal(signal.SIGINT, usual)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _checks(guard: Guard, source: BinaryIO, tally: Tally) -> Generator[Flow[Line], None, None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -131,12 +131,10 @@ def stoppable(control: Control, tell: Callable[[str], None]) -> Generator[None]:
 
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     replaced: dict[signal.Signals, Any] = {}
-    try:
+    with suppress(ValueError):  # not the main thread: nobody can interrupt it there
         for number, default in usual.items():
             if signal.getsignal(number) == default:
                 replaced[number] = signal.signal(number, handle)
-    except ValueError:  # not the main thread
-        pass
     try:
         yield
     finally:
